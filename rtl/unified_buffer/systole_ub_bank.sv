@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A bank of the unified buffer: words of WordBytes with byte enables, one write and one registered read port, cut into memories of at
-// most 64 bytes. What a read returns of a byte that is written in the same cycle does not matter: here the old one, in hardware any.
+// A bank of the unified buffer: words of WordBytes with byte enables, one write port and one registered read port. It is cut
+// into memories of at most 64 bytes. A read of a byte that is written in the same cycle returns the old byte here and an
+// arbitrary one in hardware; no user depends on it.
 // Docs: docs/unified_buffer.md. Test: tests/rtl/unified_buffer.
 
 module systole_ub_bank #(
@@ -23,8 +24,8 @@ module systole_ub_bank #(
   localparam int unsigned Bytes = WordBytes < 64 ? WordBytes : 64;
   typedef logic [Bytes*8-1:0] part_t;
 
-  // One assignment of the whole part, the old bytes where nothing is written: synthesis makes byte enables of it, and simulation looks
-  // at bytes only where a part of a part is written.
+  // The whole part is assigned at once, with the old bytes where nothing is written. Synthesis infers byte enables from this,
+  // and simulation looks at single bytes only when some bytes of the part are not written.
   function automatic part_t merge(part_t old, part_t data, logic [Bytes-1:0] we);
     part_t merged;
     merged = data;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Unified buffer: NB banks of W-byte words (word w in bank w mod NB). Windows read or write W bytes from any byte address; DMA
-// moves aligned beats of D bytes. Grants are combinational; read data come two cycles after the transfer, a read granted two cycles after a
-// write sees it.
+// Unified buffer: NB banks of W-byte words (word w is in bank w mod NB). Windows read or write W bytes at any byte address; DMA
+// moves aligned beats of D bytes. Grants are combinational. Read data come two cycles after the transfer. A read sees a write
+// that was granted at least two cycles before it.
 // Docs: docs/unified_buffer.md. Test: tests/rtl/unified_buffer.
 
 module systole_unified_buffer
@@ -17,7 +17,8 @@ module systole_unified_buffer
     input  logic                              clk_i,
     input  logic                              rst_ni,
 
-    // Window reads: 0..Segments-1 data setup, Segments vector unit; bf16: Segments + 1 too, Segments + 2 weight loader.
+    // Window reads: ports 0..Segments-1 are the data setup's, port Segments is the vector unit's. bf16 adds a second vector
+    // port, Segments + 1, and the weight loader's, Segments + 2.
     input  logic [NumWin-1:0]                 win_rd_valid_i,
     input  logic [NumWin-1:0][UbAddrBits-1:0] win_rd_addr_i,
     input  logic [NumWin-1:0][1:0]            win_rd_need_i,  // bytes of the {second, first} word are needed
@@ -32,7 +33,7 @@ module systole_unified_buffer
     input  logic [W*8-1:0]                    vec_wr_data_i,
     input  logic [W-1:0]                      vec_wr_mask_i,
 
-    // Beats.
+    // DMA beats.
     input  logic                              dma_wr_valid_i,
     output logic                              dma_wr_ready_o,
     input  logic [UbAddrBits-1:0]             dma_wr_addr_i,
@@ -69,7 +70,7 @@ module systole_unified_buffer
   function automatic logic [RowBits-1:0] row_of(word_t w);
     return w[BankBits+:RowBits];
   endfunction
-  // The banks in groups of those that an aligned beat takes.
+  // Number of the bank group of a word. An aligned beat takes one group of BeatWords banks.
   function automatic int unsigned group_of(word_t w);
     return 32'(w[BankBits-1:0]) / BeatWords;
   endfunction
@@ -82,16 +83,17 @@ module systole_unified_buffer
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 
-  // Read requests as sets of banks. The row of both words of a window is the first word's, but in bank 0, which may hold the second.
+  // Read requests as sets of banks. Both words of a window have the first word's row, except in bank 0: the second word may be
+  // there, one row further.
   word_t              rd_word [NumRd];
   logic [RowBits-1:0] rd_row [NumRd], rd_row0 [NumRd];
   logic [NB-1:0]      rd_banks [NumRd];
   logic [NB-1:0]      rd_claims [NumRd];
   logic [NumRd-1:0]   rd_valid, rd_gnt;
-  logic [NB-1:0]      urgent_banks;  // of the port that goes first
+  logic [NB-1:0]      urgent_banks;  // of the urgent port
   logic               urgent_any_q;
 
-  // Held: windows, vector write, DMA write, DMA read.
+  // Test hook: streams that are stalled, in the order windows, vector write, DMA write, DMA read.
   logic [NumWin+2:0] hold;
   systole_prim_hold #(.Streams(NumWin + 3)) u_hold (.clk_i, .hold_o(hold));
 
@@ -114,12 +116,13 @@ module systole_unified_buffer
     assign rd_claims[p] = rd_valid[p] ? rd_banks[p] : '0;
   end
 
-  // Read grants. A request is granted when no port before it asks for one of its banks, granted or not: so nothing runs from port to
-  // port. The data setup's windows of one cycle have no bank in common, and nothing is before them but an urgent port: they wait while
-  // there is one, and are told so from a register, also while they do not ask. A port that is granted as it becomes urgent is not
-  // starved any more: then its banks are free for a cycle.
-  logic [NumRd-1:0] urgent_q;         // the port that goes first: it was denied for StarveCycles
-  logic [NB-1:0]    urgent_banks_q;   // its banks, or none
+  // Read grants. A request is granted when no port of higher priority requests one of its banks, granted or not. So no
+  // combinational path runs through the grants from port to port. The data setup's windows of one cycle never share a bank, and
+  // only an urgent port has priority over them. While there is one, their ready is low; it comes from a register and does not
+  // depend on their requests. A port that is granted in the cycle in which it becomes urgent is no longer starved; its banks
+  // then stay idle for one cycle.
+  logic [NumRd-1:0] urgent_q;         // the urgent port, which has the highest priority: it was denied for StarveCycles cycles
+  logic [NB-1:0]    urgent_banks_q;   // its banks; 0 without an urgent port
   logic [NumRd-1:0] starved, urgent_d;
   logic [NB-1:0]    urgent_banks_d;
   assign urgent_banks = urgent_banks_q;
@@ -133,7 +136,7 @@ module systole_unified_buffer
     end
   end
 
-  // Ports other than the data setup's count their denials; one at a time becomes urgent.
+  // The other ports count their denials; one starved port at a time becomes urgent.
   assign starved[S-1:0] = '0;
   for (genvar p = S; p < NumRd; p++) begin : gen_starve
     logic [StarveBits-1:0] denied_q;
@@ -141,7 +144,7 @@ module systole_unified_buffer
     always_ff @(posedge clk_i) begin
       if (!rst_ni || rd_gnt[p] || !rd_valid[p]) denied_q <= '0;
       else denied_q <= denied_q + 1'b1;
-      // It goes first long before the count wraps.
+      // The port becomes urgent and is served long before the count wraps.
       if (rst_ni) a_denied : assert (denied_q != '1);
     end
   end
@@ -157,19 +160,19 @@ module systole_unified_buffer
   end
   always_ff @(posedge clk_i) begin
     urgent_any_q   <= rst_ni && urgent_d != '0;
-    urgent_q       <= urgent_d;  // without an effect where none is starved
+    urgent_q       <= urgent_d;  // no reset: it has no effect while no port is starved
     urgent_banks_q <= rst_ni ? urgent_banks_d : '0;
   end
 
-  // Write grants: the vector unit first, unless the DMA starves.
+  // Write grants: the vector unit has priority unless the DMA starves.
   word_t         vec_word0, dma_word;
   logic [NB-1:0] vec_first;
-  logic [RowBits-1:0] vec_row0;  // of a word in bank 0, which may be the second
+  logic [RowBits-1:0] vec_row0;  // row of the word in bank 0, which may be the second word
   logic [NB-1:0] vec_second;
   logic          vec_want, dma_want, clash, dma_starved;
   logic [OffBits-1:0]    vec_off;
   logic [2*W-1:0]        vec_mask;
-  logic [W*8-1:0]        vec_data;  // rotated: byte i of both words
+  logic [W*8-1:0]        vec_data;  // rotated: byte i is for byte i of either word
   logic [StarveBits-1:0] dma_denied_q;
 
   assign vec_off   = vec_wr_addr_i[OffBits-1:0];
@@ -193,7 +196,7 @@ module systole_unified_buffer
     else if (!dma_starved) dma_denied_q <= dma_denied_q + 1'b1;
   end
 
-  // What is written, a cycle after the grant: each bank takes its part from here.
+  // The granted writes, one cycle later: each bank takes its part from these registers.
   logic               vec_we_q, dma_we_q;
   logic [NB-1:0]      vec_first_q, vec_second_q, dma_banks_q;
   logic [RowBits-1:0] vec_row_q, vec_row0_q, dma_wr_row_q;
@@ -202,7 +205,7 @@ module systole_unified_buffer
   logic [D-1:0]       dma_wr_mask_q;
   logic [D*8-1:0]     dma_wr_data_q;
   // verilator lint_off UNUSEDSIGNAL
-  logic [OffBits-1:0] dma_wr_off_q;  // the part of a word, where a beat is less
+  logic [OffBits-1:0] dma_wr_off_q;  // offset of the beat in its word if a beat is shorter than a word
   // verilator lint_on UNUSEDSIGNAL
 
   always_ff @(posedge clk_i) begin
@@ -233,10 +236,10 @@ module systole_unified_buffer
     logic [RowBits-1:0] raddr, waddr;
     logic [W-1:0]       we, dma_mask;
     logic [W*8-1:0]     wdata, dma_part;
-    logic               vec_here;  // the vector unit's
+    logic               vec_here;  // the vector unit writes this bank
 
-    // The port that asks first has the bank, whether its other bank is free or not. The data setup's windows do not meet; which of the
-    // other ports has the bank if they leave it is found beside.
+    // The requesting port of the highest priority drives the bank's address, even if it is not granted because its other bank
+    // is taken. At most one data setup window uses the bank. The row of the other ports is selected in parallel with theirs.
     logic               windows;
     logic [RowBits-1:0] window_row, other_row;
     always_comb begin
@@ -287,20 +290,20 @@ module systole_unified_buffer
     );
   end
 
-  // Windows: of the two words, one lies in an even bank and one in an odd one. A cycle after the grant their bytes are put into one
-  // word, each where it lies; in the next they are rotated.
+  // Windows: one of the two words lies in an even bank, the other in an odd one. One cycle after the grant their bytes are
+  // merged into one word without moving them; one cycle later the word is rotated.
   for (genvar p = 0; p < NumWin; p++) begin : gen_window
-    logic                pending_q, answered_q, odd_q;  // odd: the first word
-    logic [1:0]          use_q;    // words that are read: needed and inside the memory
+    logic                pending_q, answered_q, odd_q;  // odd: the first word is in an odd bank
+    logic [1:0]          use_q;    // words that are used: needed and inside the memory
     logic [BankBits-2:0] even_bank_q, odd_bank_q;
     logic [OffBits-1:0]  off_q, shift_q;
-    logic [W*8-1:0]      below, even, odd, bytes_q;  // bytes of the second word; that come from an even bank, from an odd one
+    logic [W*8-1:0]      below, even, odd, bytes_q;  // masks: the second word's bytes, those from the even bank, from the odd bank
 
     assign below = ~({W*8{1'b1}} << {off_q, 3'b000});
     assign even  = odd_q ? (use_q[1] ? below : '0) : (use_q[0] ? ~below : '0);
     assign odd   = odd_q ? (use_q[0] ? ~below : '0) : (use_q[1] ? below : '0);
     assign win_rd_rsp_valid_o[p] = answered_q;
-    // A vector unit with fewer lanes than columns takes an answer in pieces: it stays until the next.
+    // A vector unit with fewer lanes than columns takes the data in pieces, so they stay until the next response.
     always_comb begin
       win_rd_data_o[p] = '0;
       if (answered_q || Cfg.VectorLanes != Cfg.Cols) win_rd_data_o[p] = (W*8)'({bytes_q, bytes_q} >> {shift_q, 3'b000});
@@ -328,7 +331,7 @@ module systole_unified_buffer
     end
   end
 
-  // DMA read: the beat's words side by side, or the part of a word.
+  // DMA read: the words of the beat side by side, or one part of a word.
   logic                dma_pending_q, dma_answered_q;
   logic [D*8-1:0]      dma_data_q, dma_data;
 
@@ -370,10 +373,10 @@ module systole_unified_buffer
   end
   always_ff @(posedge clk_i) dma_data_q <= dma_data;
 
-  // Writes stay inside the memory; beats are aligned; no bank is granted twice; the data setup's windows have no bank in common; what
-  // is urgent still asks for the same banks.
+  // Writes stay inside the memory. Beats are aligned. No bank is granted twice. The data setup's windows share no bank. The
+  // urgent port still requests the same banks.
   always_ff @(posedge clk_i) begin
-    logic [NB-1:0] claimed, claimed_twice, granted, granted_twice;  // by the data setup's windows, to any port
+    logic [NB-1:0] claimed, claimed_twice, granted, granted_twice;  // banks claimed by the data setup's windows, granted to any port
     if (rst_ni) begin
       {claimed, claimed_twice, granted, granted_twice} = '0;
       for (int unsigned p = 0; p < S; p++) begin
