@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A micro-op's beats: beat b has the channels from b x Lanes on. With a lane a column there is one, at once; with fewer lanes
-// each beat's part of the row is chosen into a register, a stage in front of the lanes' first.
+// Splits a micro-op into beats: beat b has the channels from b x Lanes on. With one lane per column there is one beat, without
+// delay. With fewer lanes, a register in front of the lanes' first stage takes each beat's part of the row.
 // Docs: docs/vector.md. Test: tests/rtl/vector/.
 
 module systole_vector_beats
@@ -15,11 +15,11 @@ module systole_vector_beats
     localparam int unsigned Slots = Lanes < 4 ? 4 : Lanes  // bytes in whole words
 ) (
     // verilator lint_off UNUSEDSIGNAL
-    input  logic                  clk_i,  // not with a lane a column
+    input  logic                  clk_i,  // unused with one lane per column
     input  logic                  rst_ni,
     // verilator lint_on UNUSEDSIGNAL
 
-    // Micro-op with its data; all but valid_i hold for Beats cycles, in which no other comes.
+    // A micro-op with its data. All but valid_i hold for Beats cycles; no other micro-op comes during them.
     input  logic                  valid_i,
     input  uop_t                  uop_i,
     input  logic [24:0]           recip_i,
@@ -28,14 +28,14 @@ module systole_vector_beats
 
     output logic                  valid_o,
     output logic [BeatBits-1:0]   beat_o,
-    output logic                  row_end_o,     // the last one
+    output logic                  row_end_o,     // the last beat of the row
     output uop_t                  uop_o,
     output logic [24:0]           recip_o,
     output logic signed [31:0]    acc_o [Lanes],
-    output logic [Slots*8-1:0]    bytes_o        // of the window, or of the accumulators if they are taken raw
+    output logic [Slots*8-1:0]    bytes_o        // of the window, or of the accumulators of a raw requant
 );
   localparam int unsigned Cols = Cfg.Cols;
-  localparam int unsigned Quarter = Cols / 4;  // channels of which a raw row has the bytes
+  localparam int unsigned Quarter = Cols / 4;  // channels whose bytes make one window of a raw row
 
   if (Beats == 1) begin : gen_whole
     assign {valid_o, beat_o, row_end_o} = {valid_i, 1'b0, 1'b1};
@@ -58,7 +58,7 @@ module systole_vector_beats
     logic [3:0][Quarter*32-1:0] row;
     logic [Quarter*32-1:0]      window;
 
-    // The number stands at 0 when a micro-op comes: it waits in a register in front of all that it chooses.
+    // The beat number is 0 when a micro-op arrives, and comes from a register that drives all of the selection.
     assign active = valid_i || beat_q != '0;
     assign window = row[uop_i.part];
     for (genvar c = 0; c < Cols; c++) begin : gen_channel
@@ -96,7 +96,7 @@ module systole_vector_beats
       end
     end
 
-    // Micro-ops keep their distance and data stay as long as beats are taken from them.
+    // Micro-ops come at least Beats cycles apart, and their data hold while beats are taken from them.
     uop_t               uop_last_q;
     logic signed [31:0] acc_last_q [Cols];
     logic [Cols*8-1:0]  ub_last_q;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Reads a descriptor: the verdict (first fault in the order illegal, misaligned, accumulator range, parameter block range)
-// and the job, ready_o a few cycles after new_i: one multiplier makes their products one after the other.
+// Checks a descriptor. It gives the verdict (the first fault in the order illegal, misaligned, accumulator range, parameter
+// block range) and the job. ready_o rises a few cycles after new_i, because one multiplier makes all products in turn.
 // Docs: docs/vector.md, docs/isa.md. Test: tests/rtl/vector/.
 
 module systole_vector_check
@@ -15,13 +15,13 @@ module systole_vector_check
     input  logic       rst_ni,
     input  logic       new_i,           // first cycle of desc_i
     input  desc_t      desc_i,          // holds until the next new_i
-    input  kind_e      kind_i,          // by its opcode
+    input  kind_e      kind_i,          // decoded from its opcode
     input  logic       bank_i,
 
-    output logic       block_o,         // at once: the descriptor has a parameter block or a table that can be read
-    output ub_addr_t   block_addr_o,    // where it is
-    output logic       ready_o,         // the following are right
-    output logic       legal_o,         // there is no fault
+    output logic       block_o,         // combinational: the descriptor has a readable parameter block or table
+    output ub_addr_t   block_addr_o,    // its address
+    output logic       ready_o,         // the following outputs are valid
+    output logic       legal_o,         // no fault
     output fault_e     verdict_o,
     output walk_addr_t verdict_addr_o,
     output job_t       job_o,
@@ -35,7 +35,7 @@ module systole_vector_check
   localparam int unsigned ParamBytes = ParamWords * Cfg.Rows;
 
   // verilator lint_off UNUSEDSIGNAL
-  requant_desc_t rq;  // the queue reads the header
+  requant_desc_t rq;  // the queue evaluates the header
   pool_desc_t    po;
   add_desc_t     ad;
   mul_desc_t     mu;
@@ -57,18 +57,19 @@ module systole_vector_check
   assign residual   = is_requant && rq.flags[FlagRequantResidual];
   assign sum        = po.flags[FlagPoolSum];
 
-  // Products. requant: ny * nx, then n times that. pool: dy and sy times the pitch, whose upper half comes after the lower; the taps.
+  // Products. requant: ny * nx, then n times that. pool: dy and sy times the pitch (its lower half first, then the upper one),
+  // then the number of taps.
   localparam int unsigned FactorBits = HalfBits > 11 ? HalfBits + 1 : 12;  // signed
 
   logic [2:0]                     step, step_q, last_step;  // cycles since new_i
   logic                           done_q;
   logic signed [FactorBits-1:0]   a, b;
   logic signed [2*FactorBits-1:0] product_q;
-  logic                           many_q;      // more lines or positions than a bank has rows, or more rows
+  logic                           many_q;      // ny, nx or ny * nx exceeds the rows of an accumulator bank
   logic signed [28:0]             dy_q;        // dy * pitch + dx
   logic [24:0]                    sy_q;        // sy * pitch
   logic [13:0]                    taps_q;      // kh * kw
-  logic                           outside_q;   // not all rows are in one bank
+  logic                           outside_q;   // the rows do not all lie in one bank
   logic [HalfBits-2:0]            row_in_bank;
 
   assign step      = new_i ? 3'd0 : step_q;
@@ -156,7 +157,7 @@ module systole_vector_check
       verdict_o      <= FaultAccRange;
       verdict_addr_o <= WalkBits'(rq.acc);
     end else if (has_block && over) begin
-      // The first word of the block that does not exist.
+      // The address of the first byte that is not in the buffer, at the block's start or later.
       verdict_o      <= FaultUbRange;
       verdict_addr_o <= 32'(block_addr_o) > Cfg.UbBytes ? WalkBits'(block_addr_o) : WalkBits'(Cfg.UbBytes);
     end else begin
@@ -178,7 +179,7 @@ module systole_vector_check
     job_o.add       = is_add;
     job_o.mul       = is_mul;
     job_o.residual  = residual;
-    job_o.lookup    = !is_table && rq.flags[FlagRequantTable];  // the same bit in all of them
+    job_o.lookup    = !is_table && rq.flags[FlagRequantTable];  // the same bit in requant, pool, add and mul
     job_o.tap_zero  = is_pool && sum ? 9'(po.src_zp) + 9'd128 : 9'd0;
     job_o.average   = is_pool && po.flags[FlagPoolAverage];
     job_o.acc       = rq.acc;
@@ -260,7 +261,7 @@ module systole_vector_check
     end
   end
 
-  // What all lanes share.
+  // Constants that all lanes share.
   always_comb begin
     scalars_o = '0;
     if (is_add) begin

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Runs a job: walks its sources and results and issues micro-ops, one a cycle, with their reads. Three stages: the walks choose one
-// and step, its addresses are checked, what is bad is dropped. A read or a result outside the unified buffer is dropped, and with it all that
-// follows: fault_o rises, results of earlier positions still come. Docs: docs/vector.md. Test: tests/rtl/vector/.
+// Runs a job: walks its sources and results and issues one micro-op a cycle with its reads. Three stages: the walks choose a
+// micro-op and step; its addresses are checked; a bad one is dropped. A read or a result outside the unified buffer is dropped
+// together with everything after it: fault_o rises. Results of earlier positions still come.
+// Docs: docs/vector.md. Test: tests/rtl/vector/.
 
 module systole_vector_issue
   import systole_vector_pkg::*;
@@ -15,31 +16,31 @@ module systole_vector_issue
 
     input  logic       load_i,        // take job_i; only when idle_o
     input  job_t       job_i,
-    output logic       idle_o,        // all of the last job is chosen
+    output logic       idle_o,        // all micro-ops of the last job are chosen
 
     input  logic       sum_valid_i,   // pulse: one more sum in the sum memory
     input  logic       out_avail_i,   // room for one more result
-    output logic       take_o,        // a result is on its way ...
+    output logic       take_o,        // a result was chosen ...
     output ub_addr_t   take_addr_o,   // ... and will be written here, if that is in the unified buffer
-    output logic       take_raw_o,    // ... or up to three windows behind
-    output logic       drop_o,        // one of them does not come
+    output logic       take_raw_o,    // ... or up to three windows further, if it is raw
+    output logic       drop_o,        // a chosen result was dropped and does not come
 
     output logic       valid_o,
-    input  logic       ready_i,       // from a register
+    input  logic       ready_i,       // registered
     output uop_t       uop_o,
-    output dest_t      dest_o,        // of its result, if it yields one
+    output dest_t      dest_o,        // destination of its result, if it has one
     output logic       acc_rd_o,      // reads accumulator row acc_row_o
     output logic       ub_rd_o,       // reads the window at ub_addr_o
     output acc_addr_t  acc_row_o,
     output ub_addr_t   ub_addr_o,
 
-    output logic       fault_o,       // stopped by an address; all results before it are issued
+    output logic       fault_o,       // stopped by a bad address; all results before it are issued
     output walk_addr_t fault_addr_o
 );
   localparam int unsigned Cols = Cfg.Cols;
   localparam int unsigned ColBits = $clog2(Cols);
   localparam int unsigned SumCountBits = $clog2(SumPairs + 1);
-  typedef logic [systole_presets_pkg::UbAddrBits:0] limit_t;  // of an address: the last one that leaves room
+  typedef logic [systole_presets_pkg::UbAddrBits:0] limit_t;  // the last address at which an access of some length fits
 
   // A chosen micro-op.
   typedef struct packed {
@@ -51,10 +52,10 @@ module systole_vector_issue
   } choice_t;
 
   // verilator lint_off UNUSEDSIGNAL
-  job_t                           job_q;  // the walks keep the bases
+  job_t                           job_q;  // not all fields: the walks hold the base addresses
   // verilator lint_on UNUSEDSIGNAL
   logic                           busy_q;
-  logic                           step;  // the chosen micro-op goes on and the walks step
+  logic                           step;  // the chosen micro-op moves to the next stage and the walks step
 
   // Results.
   walk_addr_t                     dst_addr, out_addr;
@@ -75,9 +76,9 @@ module systole_vector_issue
   // Additions and products.
   logic                           second_q;    // the next operand is the second
   logic                           src_done_q;  // all operands are issued
-  logic [SumCountBits-1:0]        pairs_q;     // pairs that have passed the check, whose sum has not
+  logic [SumCountBits-1:0]        pairs_q;     // pairs whose addresses passed the check and whose sum has not yet
   logic [SumCountBits-1:0]        sums_q;      // sums in the memory
-  logic                           sums_any_q;  // there are some
+  logic                           sums_any_q;  // sums_q is not 0
 
   systole_vector_walk #(.Streams(1)) u_dst (
       .clk_i,
@@ -136,17 +137,17 @@ module systole_vector_issue
   // Second and third stage.
   choice_t                        choice, check_q;
   // verilator lint_off UNUSEDSIGNAL
-  choice_t                        found_q;  // its addresses have been looked at
+  choice_t                        found_q;  // its addresses are checked
   // verilator lint_on UNUSEDSIGNAL
   logic                           check_valid_q, check_free, found_valid_q, found_free, operand, second;
   logic                           dropped, rd_bad_q, out_bad_q, bad, pass, finding;
-  logic                           src_fault_q, stop_q;  // a source's fault stops operands, a result's all
+  logic                           src_fault_q, stop_q;  // a source's fault stops further operands, a result's fault stops everything
 
   // First stage: the next micro-op.
   logic [8:0] raw_left;
   logic       want, sum_next, sum_take, pairs_room;
 
-  // Bytes of a raw row (4 x cols) from this window on, at most Cols.
+  // Bytes of a raw row (4 x cols) that are left from this window on, at most Cols.
   always_comb begin
     logic [10:0] left;
     left     = {job_q.len, 2'b00} - (11'(part_q) << ColBits);
@@ -167,7 +168,7 @@ module systole_vector_issue
   assign sum_next   = sums_any_q && out_avail_i;
   assign pairs_room = 32'(pairs_q) + 32'(found_valid_q && second) < SumPairs;
 
-  // What of this length begins at this address or before it lies in the unified buffer.
+  // The last address at which an access of this length still lies in the unified buffer.
   function automatic limit_t limit(logic [8:0] len);
     return limit_t'(Cfg.UbBytes) - limit_t'(len);
   endfunction
@@ -302,7 +303,7 @@ module systole_vector_issue
       sums_q  <= sums_q + SumCountBits'(sum_valid_i) - SumCountBits'(sum_take);
       if (sum_valid_i) sums_any_q <= 1'b1;
       else if (sum_take) sums_any_q <= sums_q != SumCountBits'(1);
-      // An operand's fault is not the first one while older sums may still find theirs.
+      // A bad operand is not the first fault while older sums may still have one.
       if (finding) begin
         if (operand) src_fault_q <= 1'b1;
         else stop_q <= 1'b1;
@@ -312,7 +313,7 @@ module systole_vector_issue
     end
   end
 
-  // Sums exist only of pairs, and a job ends with nothing left.
+  // Each sum comes from a pair, and nothing is left when a job ends.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_load_idle : assert (!load_i || idle_o);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The lanes: source (2 stages), scale (6), zero point, clamp; ten stages that never stall, behind which a table (2 more) or a residual
-// addition (16 more) may follow, and one more in front with fewer lanes than columns. A micro-op takes Cols / Lanes cycles, its beats,
-// and leaves a whole row. Both operands of an addition end before the zero point: their sum goes back to the source.
+// The lanes: source (2 stages), scale (6), zero point, clamp; ten stages that never stall. A table (2 more) or a residual
+// addition (16 more) may follow. With fewer lanes than columns there is one more stage in front. A micro-op takes the lanes for
+// Cols / Lanes cycles, one per beat, and produces a whole row. The operands of an addition leave before the zero point: their
+// sum goes back to the source.
 // Docs: docs/vector.md, docs/numerics.md. Test: tests/rtl/vector/.
 
 module systole_vector_lanes
@@ -16,7 +17,7 @@ module systole_vector_lanes
 
     // A word of the table is in ub_data_i.
     input  logic                  table_valid_i,
-    output logic                  table_loaded_o,  // pulse: it is in the table
+    output logic                  table_loaded_o,  // pulse: the word is in the table
 
     // Word param_word_i of the parameter block is in ub_data_i.
     input  logic                  param_valid_i,
@@ -24,16 +25,16 @@ module systole_vector_lanes
     input  logic [3:0]            param_word_i,
     input  scalars_t              scalars_i [2],  // by bank
 
-    // Micro-op with its data; all but valid_i hold for Cols / Lanes cycles, in which no other comes.
+    // A micro-op with its data. All but valid_i hold for Cols / Lanes cycles; no other micro-op comes during them.
     input  logic                  valid_i,
     input  uop_t                  uop_i,
-    input  logic [24:0]           recip_i,        // of uop_i.taps
+    input  logic [24:0]           recip_i,        // of uop_i.taps (systole_vector_recip)
     input  logic signed [31:0]    acc_data_i [Cfg.Cols],
     input  logic [Cfg.Cols*8-1:0] ub_data_i,
 
     output logic                  sum_valid_o,    // pulse: one more sum in the sum memory
     output logic                  out_valid_o,
-    output logic                  out_last_o,     // of its descriptor
+    output logic                  out_last_o,     // last result of its descriptor
     output logic                  out_bank_o,
     output logic [Cfg.Cols*8-1:0] out_data_o,
     output logic                  saturated_o     // pulse: a bias addition saturated in a channel that is written
@@ -49,11 +50,11 @@ module systole_vector_lanes
   localparam logic signed [31:0] Max = 32'sh7fff_ffff;
   localparam logic signed [31:0] Min = 32'sh8000_0000;
 
-  // What goes along with the data of a stage.
+  // Control that travels with the data of a stage.
   typedef struct packed {
     logic add0, add1;  // an operand of an addition
     logic bank;
-    logic last;        // micro-op of its descriptor
+    logic last;        // last micro-op of its descriptor
     logic lookup, residual;
     logic row_end;     // last beat
   } tag_t;
@@ -69,7 +70,7 @@ module systole_vector_lanes
   round_t              round_q [1:2];
   scalars_t            sc_in;
   // verilator lint_off UNUSEDSIGNAL
-  scalars_t            sc_zp, sc_clamp;  // each end uses its fields
+  scalars_t            sc_zp, sc_clamp;  // each stage uses some of the fields
   // verilator lint_on UNUSEDSIGNAL
   logic signed [31:0]  x [Lanes], m [Lanes], r [Lanes];
   logic signed [7:0]   s [Lanes];
@@ -200,10 +201,10 @@ module systole_vector_lanes
       .data_o  (clamped)
   );
 
-  // What may follow. The unit sees to it that results do not overtake each other.
+  // Steps that may follow the clamp. The unit ensures that results do not overtake each other.
   logic               ended, looked, lookup_valid, residual_valid, added;
   // verilator lint_off UNUSEDSIGNAL
-  tag_t               looked_tag_q, lookup1_tag_q;  // of what has ended
+  tag_t               looked_tag_q, lookup1_tag_q;  // of the results that left the clamp
   // verilator lint_on UNUSEDSIGNAL
   logic               added_bank, added_last, added_row_end;
   logic [Slots*8-1:0] found, total;
@@ -254,9 +255,9 @@ module systole_vector_lanes
     end
   end
 
-  // The row's beats gather in out_data_o, the first one lowest.
+  // The beats of a row are collected in out_data_o, the first one in the lowest bytes.
   // verilator lint_off UNUSEDSIGNAL
-  logic [Slots*8-1:0] result;  // fewer lanes than slots: the lowest
+  logic [Slots*8-1:0] result;  // with fewer than 4 lanes, the lowest bytes count
   // verilator lint_on UNUSEDSIGNAL
   logic               plain, result_valid, result_row_end;
 

@@ -7,8 +7,8 @@
 package systole_vector_pkg;
 
   // verilator lint_off UNUSEDPARAM
-  // (a module alone does not use all)
-  localparam int unsigned WalkBits = 36;    // address arithmetic: every sum of a descriptor's products fits
+  // (not every module uses all of them)
+  localparam int unsigned WalkBits = 36;    // of addresses: every sum of a descriptor's products fits
   localparam int unsigned SourceStreams = 3;
   localparam int unsigned OutDepth = 32;    // results in flight: issue, read, lanes and write queue (16 cycles) and some slack
   localparam int unsigned SumPairs = 8;     // pairs of operands of an addition in flight
@@ -49,12 +49,13 @@ package systole_vector_pkg;
     logic trunc;   // no rounding
   } round_t;
 
-  // Constants of a descriptor for all lanes. A residual addition has zp1, mult1, shift1 of its operand, mult, shift of the sum.
+  // Constants of a descriptor for all lanes. For a residual addition, zp1, mult1 and shift1 belong to its operand, mult and
+  // shift to the sum.
   typedef struct packed {
     logic               average;
-    logic               sum;       // of taps
+    logic               sum;       // pool: sum of the taps
     logic               single;
-    logic               wide;      // residual: its operand is the one of 2^19
+    logic               wide;      // residual: its operand is the wide one, which is scaled by 2^19
     logic               sum_single;
     logic signed [7:0]  zp, zp0, zp1, sum_zp;
     logic signed [7:0]  clamp_min, clamp_max, sum_min, sum_max;
@@ -64,14 +65,14 @@ package systole_vector_pkg;
 
   // Where a result goes.
   typedef struct packed {
-    logic       last;  // of its descriptor
+    logic       last;  // last result of its descriptor
     ub_addr_t   addr;
     logic [8:0] len;   // bytes, 1..Cols
   } dest_t;
 
   typedef struct packed {
     src_e       src;
-    logic       bank;   // which scalars and channel parameters
+    logic       bank;   // bank of the scalars and the channel parameters
     logic       first;  // first tap of a window
     logic       hit;    // tap with data
     logic       out;    // ends in the write queue
@@ -79,28 +80,29 @@ package systole_vector_pkg;
     logic       lookup;    // the result passes through the table
     logic       residual;  // an addition follows; its operand comes with the row
     logic [1:0] part;   // raw: which quarter of the row
-    logic [8:0] taps;   // valid taps of the window so far; the divisor of an average; else 1
-    logic [TapBits-1:0] offset;  // sum of taps: what is too much in it
+    logic [8:0] taps;   // valid taps of the window so far, the divisor of an average; otherwise 1
+    logic [TapBits-1:0] offset;  // sum of taps: the part of it to subtract
     logic [8:0] len;    // bytes of the result
   } uop_t;
 
   typedef struct packed {
-    logic       requant, raw, pool, add, mul;  // one of them
+    logic       requant, raw, pool, add, mul;  // exactly one is set; raw comes with requant
     logic       lookup, residual;
     logic       bank;
-    // Results: images, lines of an image and positions of a line, one less each.
+    // Results: images, lines of an image and positions of a line, each minus 1.
     logic [9:0]  n_end;
     logic [13:0] y_end;
     logic [17:0] x_end;
     walk_addr_t  dst, dst_img, dst_pitch, dst_step;
-    logic [8:0]  len, tail;  // bytes of a result; of the last one of a line
-    logic [1:0]  last_part;  // raw: windows of a row - 1
+    logic [8:0]  len, tail;  // bytes of a result; bytes of the last result of a line
+    logic [1:0]  last_part;  // raw: windows of a row, minus 1
     acc_addr_t   acc;
-    // Sources. pool: [0] address, [1] line, [2] byte in the line of the window's first tap; add, mul: [0], [1] addresses; residual: [0].
+    // Sources. pool: [0] address, [1] line and [2] byte in the line of the window's first tap. add and mul: [0] and [1]
+    // addresses. residual: [0] address.
     walk_addr_t [SourceStreams-1:0] src, src_img, src_pitch, src_step;
     // Taps.
-    logic [6:0]  kh_end, kw_end;  // one less
-    logic [8:0]  tap_zero;        // of a sum: zero point + 128; else 0
+    logic [6:0]  kh_end, kw_end;  // taps in each direction, minus 1
+    logic [8:0]  tap_zero;        // sum of taps: zero point + 128; otherwise 0
     logic [13:0] kx;
     logic [19:0] pitch;
     logic [13:0] lines;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Takes a descriptor while the one before it runs: checks it, fetches the parameter block of a requant into the free bank of
-// the lanes, offers the job, in the fetch already. A write of the running job that touches the block makes it fetched again,
-// after that write. Docs: docs/vector.md. Test: tests/rtl/vector/.
+// Takes a descriptor while the one before it runs. It checks the descriptor, fetches the parameter block of a requant into the
+// free bank of the lanes, and offers the job, already during the fetch. If a write of the running job touches the block, the
+// block is fetched again after that write.
+// Docs: docs/vector.md. Test: tests/rtl/vector/.
 
 module systole_vector_prepare
   import systole_isa_pkg::*;
@@ -16,17 +17,17 @@ module systole_vector_prepare
     input  logic                 rst_ni,
 
     input  logic                 start_valid_i,
-    output logic                 idle_o,         // no descriptor: takes one if it is not frozen
+    output logic                 idle_o,         // no descriptor is held: takes one unless frozen
     input  desc_t                start_desc_i,
     input  logic                 freeze_i,
 
-    // State of the jobs before.
+    // State of the earlier jobs.
     input  logic [1:0]           bank_busy_i,    // micro-ops that use the bank are in the lanes
     input  logic                 drained_i,      // no job runs, all results are written
     input  logic [CountBits-1:0] in_flight_i,    // results not yet written
-    input  logic                 issue_i,        // a result is on its way ...
+    input  logic                 issue_i,        // a result was chosen ...
     input  ub_addr_t             issue_addr_i,   // ... and will be written here ...
-    input  logic                 issue_raw_i,    // ... or up to three windows behind
+    input  logic                 issue_raw_i,    // ... or up to three windows further, if it is raw
     input  logic                 written_i,      // the oldest result in flight is written
 
     // Parameter block words, in order.
@@ -35,13 +36,13 @@ module systole_vector_prepare
     output ub_addr_t             rd_addr_o,
     output logic [3:0]           rd_word_o,
     output logic                 rd_bank_o,
-    output logic                 rd_busy_o,      // words of the bank are missing
-    output logic                 rd_table_o,     // it is a word of a table
-    input  logic                 table_ready_i,  // the table takes a word
-    input  logic                 table_loaded_i, // the table has all that it took
+    output logic                 rd_busy_o,      // the parameter words of the bank are not all fetched
+    output logic                 rd_table_o,     // the word belongs to a table
+    input  logic                 table_ready_i,  // the table can take a word
+    input  logic                 table_loaded_i, // all words that the table took are stored
     output logic                 table_done_o,   // pulse: the descriptor is complete
 
-    // The job; taken when both are high. A job with a verdict is never taken.
+    // The job: taken when valid and ready are high. A job with a fault is never taken.
     output logic                 job_valid_o,
     input  logic                 job_ready_i,
     output job_t                 job_o,
@@ -52,30 +53,30 @@ module systole_vector_prepare
 );
   localparam logic [3:0] LastWord = 4'(ParamWords - 1);
   localparam int unsigned WordBits = $clog2(Cfg.Rows);
-  localparam int unsigned IndexBits = systole_presets_pkg::UbAddrBits + 1 - WordBits;  // of a word, and a sign
+  localparam int unsigned IndexBits = systole_presets_pkg::UbAddrBits + 1 - WordBits;  // of a word number with a sign
 
   typedef enum logic [2:0] {
     StEmpty,
     StFirst,    // first cycle of a descriptor
-    StWait,     // for the bank, for writes that were in flight, or for the one that hit the block
+    StWait,     // waits for the bank, for older writes, or for the write that hit the block
     StFetch,
-    StTable,    // fetches a table, a word whenever the lanes have taken the one before
+    StTable,    // fetches a table, one word each time the lanes have stored the one before
     StLoaded,
     StReady
   } state_e;
 
   state_e               state_q;
   desc_t                desc_q;
-  kind_e                kind_q, kind;  // by its opcode
+  kind_e                kind_q, kind;  // decoded from the opcode
   logic                 bank_q;
-  logic [CountBits-1:0] older_q;   // results in flight since before the descriptor came
-  logic                 stale_q;   // a younger one hits the block
-  logic                 taken_q;   // the job runs, its last words come
+  logic [CountBits-1:0] older_q;   // results that were in flight when the descriptor came and still are
+  logic                 stale_q;   // a result issued later hits the block
+  logic                 taken_q;   // the job runs while its last words are fetched
   logic [3:0]           word_q;
-  logic [8:0]           table_q;   // bytes of the table that were asked for
+  logic [8:0]           table_q;   // bytes of the table that were requested
   ub_addr_t             addr_q;
   // verilator lint_off UNUSEDSIGNAL
-  requant_desc_t        start;  // here only the opcode, which has its place in each
+  requant_desc_t        start;  // only the opcode, which all formats have in the same place, and a requant's block address
   // verilator lint_on UNUSEDSIGNAL
   ub_addr_t             block_addr;
   logic                 come, checked, block, near, near_q, issue_q, hit, clean, take, fetched;
@@ -112,8 +113,9 @@ module systole_vector_prepare
     endcase
   end
 
-  // A window write of a running job that may touch the block; whole windows, so a miss is certain. In words from the block's second
-  // one on, as the block is aligned: -2 if it begins in the word before the block, -1 in its first, up to 7 in its last one.
+  // Does a window write of a running job touch the block? Whole windows are compared, so a miss is certain and a hit may be
+  // false. The distance is in words from the block's second word (the block is aligned): -2 if the write begins in the word
+  // before the block, -1 in the block's first word, up to 7 in its last one.
   logic [IndexBits-1:0] from_second, before_second_q;
 
   assign from_second = IndexBits'(issue_addr_i >> WordBits) + before_second_q;
@@ -122,11 +124,11 @@ module systole_vector_prepare
     near = from_second[IndexBits-1:3] == '0 || from_second == '1 ||
            (from_second == -IndexBits'(2) && issue_addr_i[WordBits-1:0] != '0) ||
            (issue_raw_i && from_second[IndexBits-1:3] == '1);
-    if (!block || kind_q == KindTable) near = 1'b0;  // a table waits for all writes
+    if (!block || kind_q == KindTable) near = 1'b0;  // a table waits for all earlier writes instead
   end
   assign hit = near_q && issue_q;
 
-  // Nothing that hits the block is still in flight. A hit counts a cycle later: what was fetched since then is fetched again.
+  // No write that hits the block is still in flight. A hit shows one cycle late: words fetched since then are fetched again.
   assign clean = stale_q || kind_q == KindTable ? drained_i : older_q == '0;
 
   assign rd_table_o   = state_q == StTable;
@@ -168,7 +170,7 @@ module systole_vector_prepare
       unique case (state_q)
         StEmpty: if (come) state_q <= StFirst;
         StFirst: begin
-          // Count and snoop begin here: what was issued until the cycle before is in the count.
+          // The count and the comparison begin here: the count includes all results issued up to the cycle before.
           older_q <= in_flight_i - CountBits'(written_i);
           stale_q <= 1'b0;
           taken_q <= 1'b0;
@@ -208,11 +210,11 @@ module systole_vector_prepare
     end
   end
 
-  // A taken job is legal.
+  // A job that is taken is legal.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_legal : assert (!take || (legal_o && verdict_o == FaultNone));
-      a_block : assert (ParamWords == 9);  // what hit counts with
+      a_block : assert (ParamWords == 9);  // the comparison above assumes it
     end
   end
 endmodule

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Table of ceil(2^24 / n) for n = 1..256, one cycle, held while !en_i. For every 0 <= u <= 255 n + n/2, u / n rounded down is
-// (u * ceil(2^24 / n)) >> 24. Entry 0 serves windows without taps. A read-only memory. Docs: docs/numerics.md, docs/vector.md.
+// Table of ceil(2^24 / n) for n = 1..256, one cycle, held while !en_i. For every 0 <= u <= 255 n + n/2, (u * ceil(2^24 / n)) >>
+// 24 is u / n rounded down. Entry 0 serves windows without taps. A read-only memory. Docs: docs/numerics.md, docs/vector.md.
 // Test: tests/rtl/vector/ (all counts, all sums).
 
 module systole_vector_recip (

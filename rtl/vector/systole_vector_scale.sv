@@ -33,15 +33,15 @@ module systole_vector_scale
   logic [31:0]        ll2_q [Lanes];
   logic signed [63:0] p3_q [Lanes];
   logic signed [39:0] w4_q [Lanes];
-  logic [7:0]         f4_q [Lanes], f5_q [Lanes];  // flags, below
+  logic [7:0]         f4_q [Lanes], f5_q [Lanes];  // flags, defined below
   logic [31:0]        v5_q [Lanes];
 
   // A lane's flags between the stages.
   localparam int unsigned Over = 0;    // the result does not fit
   localparam int unsigned Neg = 1;     // sign of the product
-  localparam int unsigned Rest = 2;    // bits that left below the half are not all 0
+  localparam int unsigned Rest = 2;    // a bit below the half that was shifted out is not 0
   localparam int unsigned Down = 3;    // halves of negative numbers are rounded down
-  localparam int unsigned Amount = 4;  // after stage 4: 3 bits, what is left to shift
+  localparam int unsigned Amount = 4;  // after stage 4: the 3 bits of the shift that are left
   localparam int unsigned Up = 4;      // after stage 5: add 1
 
   always_ff @(posedge clk_i) begin
@@ -54,13 +54,13 @@ module systole_vector_scale
     for (int unsigned i = 2; i <= 4; i++) round_q[i] <= round_q[i-1];
   end
 
-  // Stage 1. Double rounding with a shift left: x << s saturates. Where it does not, the shift may follow the product.
+  // Stage 1. Double rounding with a left shift: x << s saturates. If it does not, the shift may follow the product.
   always_ff @(posedge clk_i) begin : stage1
     logic signed [31:0] x_v [Lanes];
     logic signed [7:0]  s_v [Lanes];
     if (valid_i) begin
       for (int unsigned c = 0; c < Lanes; c++) begin
-        logic signed [31:0] x, sign;  // alone, as an unsigned term would make its shift logical
+        logic signed [31:0] x, sign;  // declared alone: an unsigned term in the expression would make the shift logical
         logic signed [7:0]  s;
         logic [4:0]         n;
         logic               wide;
@@ -78,7 +78,7 @@ module systole_vector_scale
     end
   end
 
-  // Stage 2. 17 x 17 bits are what a multiplier block has.
+  // Stage 2. Partial products of 17 x 17 bits fit a multiplier block.
   always_ff @(posedge clk_i) begin : stage2
     logic signed [31:0] hh_v [Lanes], hl_v [Lanes], lh_v [Lanes];
     logic [31:0]        ll_v [Lanes];
@@ -102,7 +102,7 @@ module systole_vector_scale
     end
   end
 
-  // Stage 3. Of two roundings the first is added here.
+  // Stage 3. For double rounding, the first rounding constant is added here.
   always_ff @(posedge clk_i) begin : stage3
     logic signed [63:0] p_v [Lanes];
     if (valid_q[2]) begin
@@ -117,8 +117,8 @@ module systole_vector_scale
     end
   end
 
-  // Stages 4 and 5: bits 32..1 and the half below them of p >> (30 - s). A shift right (s < 0) begins with p >> 31, and what
-  // lies below that decides nothing.
+  // Stages 4 and 5: bits 32..1 of p >> (30 - s) and the half below them. A right shift (s < 0) starts from p >> 31; the bits
+  // below that do not affect the result.
   always_ff @(posedge clk_i) begin : stage4
     logic signed [39:0] w_v [Lanes];
     logic [7:0]         f_v [Lanes];
@@ -184,7 +184,7 @@ module systole_vector_scale
     end
   end
 
-  // Truncation has its one shift.
+  // Truncation is only used with its fixed shift.
   always_ff @(posedge clk_i) begin
     if (rst_ni && valid_i) begin
       a_trunc : assert (!round_i.trunc || (!round_i.twice && s_i[0] == 8'sd7));

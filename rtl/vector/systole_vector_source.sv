@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What the lanes scale, two stages: the sum, the tap or the byte | x, multiplier and shift. Holds the channel parameters (two
-// banks), the pool registers and the sums of additions.
+// Selects what the lanes scale, in two stages: the sum, the tap or the byte | x, multiplier and shift. It contains the channel
+// parameters (two banks), the pool registers and the sums of additions.
 // Docs: docs/vector.md, docs/numerics.md. Test: tests/rtl/vector/.
 
 module systole_vector_source
@@ -19,7 +19,7 @@ module systole_vector_source
     input  logic                  clk_i,
     input  logic                  rst_ni,
 
-    // Word param_word_i of the parameter block.
+    // Write of word param_word_i of the parameter block.
     input  logic                  param_valid_i,
     input  logic                  param_bank_i,
     input  logic [3:0]            param_word_i,
@@ -30,35 +30,35 @@ module systole_vector_source
     input  logic [BeatBits-1:0]   beat_i,
     input  uop_t                  uop_i,
     input  scalars_t              scalars_i,      // of the micro-op's bank
-    input  logic [24:0]           recip_i,        // of uop_i.taps
+    input  logic [24:0]           recip_i,        // of uop_i.taps (systole_vector_recip)
     input  logic signed [31:0]    acc_i [Lanes],
-    input  logic [Slots*8-1:0]    bytes_i,        // of the window, or of the accumulators if they are taken raw
+    input  logic [Slots*8-1:0]    bytes_i,        // of the window, or of the accumulators of a raw requant
 
     // A beat of a sum.
     input  logic                  sum_we_i,
     input  logic [SumBits-1:0]    sum_addr_i,
     input  logic [Lanes*32-1:0]   sum_data_i,
 
-    output logic signed [31:0]    x_o [Lanes],    // two cycles later
+    output logic signed [31:0]    x_o [Lanes],    // two cycles after the beat
     output logic signed [31:0]    m_o [Lanes],
     output logic signed [7:0]     s_o [Lanes],
     output logic                  saturated_o     // pulse: a bias addition saturated in a channel that is written
 );
   localparam int unsigned Cols = Cfg.Cols;
   localparam int unsigned Quarter = Cols / 4;                              // channels of a parameter word
-  localparam int unsigned Columns = Lanes > Quarter ? Lanes / Quarter : 1; // words side by side for a beat
-  localparam int unsigned Parts = Lanes < Quarter ? Quarter / Lanes : 1;   // beats of a word
-  localparam int unsigned Depth = 8 / Columns;                             // of a bank's half of words, twice
+  localparam int unsigned Columns = Lanes > Quarter ? Lanes / Quarter : 1; // words that a beat reads side by side
+  localparam int unsigned Parts = Lanes < Quarter ? Quarter / Lanes : 1;   // beats that share a word
+  localparam int unsigned Depth = 8 / Columns;                             // rows of a memory: 4 words of each bank, Columns a row
   localparam int unsigned DepthBits = $clog2(Depth);
   localparam logic signed [31:0] Max = 32'sh7fff_ffff;
   localparam logic signed [31:0] Min = 32'sh8000_0000;
 
-  // Stage 1 beside its data.
+  // Control of stage 1, beside its data.
   logic                  valid1_q, average1_q;
   logic [BeatBits-1:0]   beat1_q;
   // verilator lint_off UNUSEDSIGNAL
   uop_t                  uop1_q;
-  scalars_t              scalars1_q;  // multipliers and shifts of additions
+  scalars_t              scalars1_q;  // not all fields: some are used in stage 1 only
   // verilator lint_on UNUSEDSIGNAL
   logic [24:0]           recip1_q;
 
@@ -77,7 +77,7 @@ module systole_vector_source
     end
   end
 
-  // Channel parameters: the block's words as they come. Biases are read in stage 1, multipliers and shifts in stage 2.
+  // Channel parameters, stored as the words of the block come. Biases are read in stage 1, multipliers and shifts in stage 2.
   logic [Columns*Quarter*32-1:0] bias_row, mult_row;
   logic [Lanes*32-1:0]           bias, mult;
   logic [Slots*8-1:0]            shift;
@@ -120,14 +120,14 @@ module systole_vector_source
     assign shift = (Slots * 8)'(shift_row[32'(beat1_q)*Lanes*8+:Lanes*8]);
   end
 
-  // Stage 1: the sum with the bias; everything else is small: a byte, the taps so far, an operand minus its zero point. Bytes are
-  // taken as 0..255 (plus 128), so that a tap without data is 0 for a maximum and for an average.
+  // Stage 1: the accumulator plus the bias, or a small value: a byte, the taps so far, an operand minus its zero point. Bytes
+  // are taken as 0..255 (plus 128), so a tap without data counts as 0 in a maximum and in an average.
   logic signed [31:0] sum1_q [Lanes];
-  logic [7:0]         over1_q [Lanes];   // bit 0: the sum does not fit, bit 1: and is below 0
+  logic [7:0]         over1_q [Lanes];   // bit 0: the sum overflows; bit 1: it is negative
   logic [TapBits-1:0] small1_q [Lanes];
   logic [TapBits-1:0] pool_q [Beats][Lanes];
   logic signed [15:0] factor_q [Beats][Lanes];  // first operands of products
-  logic signed [15:0] factor1_q [Lanes];        // the one for this beat
+  logic signed [15:0] factor1_q [Lanes];        // the one of this beat
 
   always_ff @(posedge clk_i) begin : add_bias
     logic signed [31:0] sum_v [Lanes];
@@ -199,8 +199,8 @@ module systole_vector_source
     else if (valid1_q && uop1_q.src == SrcSum) sum_rd_q <= sum_rd_q + 1'b1;
   end
 
-  // Stage 2. An average rounds its half away from 0; the bytes' offset makes negative sums those below 128 n. The half of 0 taps
-  // gives the average 0.
+  // Stage 2. An average rounds its half away from 0. Because of the bytes' offset, a sum below 128 n stands for a negative one.
+  // The half chosen for 0 taps gives the average 0.
   logic [15:0]        half, middle;
   logic               even;
   logic signed [31:0] mult_u;
@@ -277,7 +277,7 @@ module systole_vector_source
     end
   end
 
-  // A saturated bias addition in a channel that is written.
+  // Reports a saturated bias addition in a channel that is written.
   always_ff @(posedge clk_i) begin : saturation
     logic any;
     any = 1'b0;
@@ -285,7 +285,7 @@ module systole_vector_source
     saturated_o <= rst_ni && valid1_q && uop1_q.src == SrcAcc && any;
   end
 
-  // Words fill whole lanes; what is loaded is not in use.
+  // Words fill whole lanes. A bank is not loaded while it is in use.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_config : assert (Cfg.Rows == Cfg.Cols && Cols % 8 == 0 && Lanes * Beats == Cols);

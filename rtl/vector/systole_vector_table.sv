@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The lanes' table of 256 bytes, byte q + 128 is what q becomes; each lane has a copy, so that all look up at once. Two stages that
-// never stall: the word of four bytes | the byte. A word of the unified buffer comes in four bytes a cycle, loaded_o with the last.
+// The lanes' table of 256 bytes: a byte q becomes byte q + 128 of the table. Each lane has a copy, so all lanes look up at
+// once. Two stages that never stall: read the word of four bytes | select the byte. A word of the unified buffer is stored four
+// bytes a cycle; loaded_o comes with its last four.
 // Docs: docs/vector.md, docs/isa.md. Test: tests/rtl/vector/.
 
 module systole_vector_table
@@ -17,11 +18,11 @@ module systole_vector_table
 
     input  logic               load_i,    // a word of the table, the next one of TableBytes / Cols
     input  logic [Cols*8-1:0]  word_i,
-    output logic               loaded_o,  // pulse: it is in the table
+    output logic               loaded_o,  // pulse: the word is in the table
 
     input  logic               valid_i,
     // verilator lint_off UNUSEDSIGNAL
-    input  logic [Slots*8-1:0] data_i,    // fewer lanes than slots: the lowest
+    input  logic [Slots*8-1:0] data_i,    // with fewer than 4 lanes, the lowest bytes count
     // verilator lint_on UNUSEDSIGNAL
     output logic               valid_o,   // two cycles later
     output logic [Slots*8-1:0] data_o
@@ -57,7 +58,7 @@ module systole_vector_table
     end
   end
 
-  // Looking up.
+  // Lookup.
   logic        valid_q;
   logic [31:0] four_q [Lanes];
   logic [7:0]  byte_q [Lanes];
@@ -105,7 +106,7 @@ module systole_vector_table
     end
   end
 
-  // A word comes when the one before it is in, and none during a look-up.
+  // A word comes only after the one before it is stored, and never during a lookup.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_load : assert (!(load_i && loading_q));

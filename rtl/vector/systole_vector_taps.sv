@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Walks the kh x kw taps of a pooling window, one a cycle, rows first, and tells which of them lie in the image.
-// After the last tap it stands at the first tap of the next window. Docs: docs/vector.md. Test: tests/rtl/vector/.
+// Walks the kh x kw taps of a pooling window in row-major order, one a cycle, and tells which of them lie in the image. After
+// the last tap it is back at the first tap, that of the next window. Docs: docs/vector.md. Test: tests/rtl/vector/.
 
 module systole_vector_taps
   import systole_vector_pkg::*;
@@ -12,7 +12,7 @@ module systole_vector_taps
     input  logic        load_i,
     input  logic        next_i,
 
-    // The job; holds during the walk.
+    // The job; it holds during the walk.
     input  logic [6:0]  kh_end_i,  // taps of each direction - 1
     input  logic [6:0]  kw_end_i,
     input  logic [8:0]  zero_i,    // what each tap that hits adds to offset_o
@@ -21,7 +21,7 @@ module systole_vector_taps
     input  logic [13:0] lines_i,
     input  logic [19:0] line_bytes_i,
 
-    // First tap of the window: address, coordinates (signed).
+    // First tap of the window: address and coordinates (signed).
     input  walk_addr_t  win_addr_i,
     input  walk_addr_t  win_line_i,
     input  walk_addr_t  win_byte_i,
@@ -44,7 +44,7 @@ module systole_vector_taps
   assign line   = win_line_i + WalkBits'(ky_q);
   assign byte_x = win_byte_i + col_q;
 
-  // As unsigned numbers negative coordinates are large.
+  // Compared as unsigned numbers, negative coordinates are large, so they miss.
   assign hit_o   = line < WalkBits'(lines_i) && byte_x < WalkBits'(line_bytes_i);
   assign first_o = ky_q == '0 && kx_q == '0;
   assign x_last  = kx_q == kw_end_i;
