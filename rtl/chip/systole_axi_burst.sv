@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Joins beats that follow each other (one tag, successive addresses) to INCR bursts of up to MaxBeats that cross no 4 KiB boundary. A
-// burst is offered when it is full, when the next beat does not join it, or when none came for Linger cycles; it still grows until it
-// is taken. Whether a beat follows the one before it is compared ahead, by the user, off the path of the handshake. Order stays. A beat a cycle; a lone beat is offered Linger + 1 cycles after it came. Docs: docs/dram.md. Test: tests/rtl/dram.
+// Joins consecutive beats (one tag, successive addresses) to INCR bursts of up to MaxBeats that cross no 4 KiB boundary. A
+// burst is offered when it is full, when the next beat does not join it, or when no beat came for Linger cycles; it still grows
+// until it is taken. The user compares ahead of time whether a beat follows the one before it, so the comparison is not in the
+// path of the handshake. Order is kept. One beat a cycle; a lone beat is offered Linger + 1 cycles after it came.
+// Docs: docs/dram.md. Test: tests/rtl/dram.
 
 module systole_axi_burst #(
     parameter int unsigned D = 16,         // bytes of a beat
-    parameter int unsigned BeatBits = 21,  // of a beat's number
+    parameter int unsigned BeatBits = 21,  // bits of a beat's number
     parameter int unsigned TagBits = 2,
     parameter int unsigned MaxBeats = 16,  // a power of two
     parameter int unsigned Linger = 2,
@@ -20,16 +22,16 @@ module systole_axi_burst #(
     output logic                ready_o,
     input  logic [TagBits-1:0]  tag_i,
     input  logic [BeatBits-1:0] beat_i,
-    input  logic                follows_i,  // the beat before this one has the same tag and the address before
+    input  logic                follows_i,  // the beat before this one has the same tag and the preceding address
 
     output logic                offer_o,
-    input  logic                take_i,   // only while offered
+    input  logic                take_i,   // only while offer_o is high
     output logic [TagBits-1:0]  tag_o,
-    output logic [BeatBits-1:0] beat_o,   // the first
-    output logic [LenBits-1:0]  len_o,    // beats but the first
+    output logic [BeatBits-1:0] beat_o,   // number of the first beat
+    output logic [LenBits-1:0]  len_o,    // beats minus 1
     output logic                idle_o
 );
-  localparam int unsigned PageBits = $clog2(4096 / D);  // of a beat's number inside 4 KiB
+  localparam int unsigned PageBits = $clog2(4096 / D);  // bits of a beat's number inside 4 KiB
   localparam int unsigned LingerBits = $clog2(Linger + 1);
 
   logic                  open_q, end_q, joins, accept;
@@ -53,7 +55,7 @@ module systole_axi_burst #(
     else if (take_i) open_q <= 1'b0;
   end
 
-  // A beat that comes while the burst is taken begins the next one, even if it could have joined.
+  // A beat that comes while the burst is taken begins the next burst, even if it could have joined.
   always_ff @(posedge clk_i) begin
     if (accept) begin
       tag_q    <= tag_i;
@@ -71,7 +73,7 @@ module systole_axi_burst #(
     end
   end
 
-  // Only what is offered is taken; a burst stays inside 4 KiB; what joins it is its next beat.
+  // Only an offered burst is taken. A burst stays inside 4 KiB. follows_i is right.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_take : assert (!take_i || offer_o);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Memory of a board's chip: the clients' reads and writes as INCR bursts of one AXI4 master, one ID, all of a beat's width.
-// Responses come in the order of acceptance and are never held up. A read of what is being written waits for the write's answer.
-// A beat a cycle; a read's address leaves 6 cycles after its acceptance, its data 1 cycle after they came.
+// Memory of a board's chip: turns the clients' reads and writes into INCR bursts of one AXI4 master with one ID and full-width
+// beats. Responses come in the order of acceptance and never stall. A read of data that are being written waits for the write's
+// response. One beat a cycle; a read's address leaves 6 cycles after its acceptance, its data 1 cycle after they came.
 // Docs: docs/dram.md. Test: tests/rtl/dram.
 
 module systole_axi_dram
@@ -12,17 +12,17 @@ module systole_axi_dram
 #(
     parameter int unsigned D = 16,         // bytes of a beat
     parameter int unsigned MemBits = 25,   // address bits of the memory; those above are ignored
-    parameter int unsigned MaxBeats = 16,  // of a burst, a power of two
-    parameter int unsigned Bursts = 16,    // in flight, of each kind
+    parameter int unsigned MaxBeats = 16,  // beats of a burst, a power of two
+    parameter int unsigned Bursts = 16,    // bursts in flight, of each kind
     parameter int unsigned WrDepth = 32    // beats of write data, at least MaxBeats
 ) (
     input  logic                       clk_i,
     input  logic                       rst_ni,
 
-    // Clients. A read's response cannot be refused; responses of a client come in order. An accepted write is seen by every
-    // read that is accepted later. Addresses are of bytes, their bits inside the beat ignored; mask 1: write the byte.
+    // Clients. A read's response cannot be refused; the responses of a client come in order. Every read accepted after a write
+    // sees that write. Addresses are byte addresses whose bits inside the beat are ignored; mask 1: write the byte.
     // verilator lint_off UNUSEDSIGNAL
-    input  mem_req_t                   mem_req_i,  // but the scrubber's period
+    input  mem_req_t                   mem_req_i,  // without the scrubber's period
     // verilator lint_on UNUSEDSIGNAL
     input  logic [NumWr-1:0][D*8-1:0]  mem_wr_data_i,
     input  logic [NumWr-1:0][D-1:0]    mem_wr_mask_i,
@@ -50,7 +50,7 @@ module systole_axi_dram
     return AddrBits'({beat, BeatShift'(0)});
   endfunction
 
-  // Where a beat counts as being written: bursts' worth of neighbours share a place.
+  // The place of a beat in the table of pending writes: the beats of a whole burst share a place.
   function automatic hash_t hash_of(beat_t beat);
     hash_t h;
     h = '0;
@@ -58,7 +58,7 @@ module systole_axi_dram
     return h;
   endfunction
 
-  // Registers of the outputs.
+  // Output registers.
   logic [NumRd-1:0]       rd_ready, rsp_valid_q;
   logic [NumWr-1:0]       wr_ready;
   logic                   outstanding_q, error_q, awvalid_q, wvalid_q, wlast_q, arvalid_q;
@@ -69,12 +69,12 @@ module systole_axi_dram
   assign mem_rsp_o = '{
       rd_ready: rd_ready, rd_rsp_valid: rsp_valid_q, rd_rsp_far: '0, wr_ready: wr_ready, outstanding: outstanding_q,
       error: '{valid: error_q, code: systole_isa_pkg::FaultMemoryError, addr: error_addr_q}, ecc: '0, perf: perf_q};
-  // A client has room for all it asked for: no answer is held up.
+  // A client has room for everything it requested, so no response stalls.
   assign dram_req_o = '{
       awvalid: awvalid_q, awaddr: awaddr_q, awlen: awlen_q, wvalid: wvalid_q, wlast: wlast_q, bready: 1'b1,
       arvalid: arvalid_q, araddr: araddr_q, arlen: arlen_q, rready: 1'b1};
 
-  // Reads: taken from the client whose turn it is, then held back while their place is being written.
+  // Reads: taken from the client whose turn it is, then stalled while their place is being written.
   logic [RdBits-1:0] rd_idx, rs_client, r_client_q;
   logic              rd_room, rd_take, rs_valid, rs_ready, r_valid_q, r_ready, r_pass, r_follows_q, hazard;
   beat_t             rd_beat, rs_beat, r_beat_q, r_next_q;
@@ -108,9 +108,10 @@ module systole_axi_dram
     end
   end
 
-  // Places with writes that the memory has not answered: a write shows up before any read that is accepted after it looks.
+  // Places with writes that the memory has not answered. A write is marked here before any read accepted after it checks its
+  // place.
   logic [2**HashBits-1:0] writing_q;
-  logic [PendBits-1:0]    pending_q;  // beats accepted and not answered
+  logic [PendBits-1:0]    pending_q;  // beats accepted but not answered
   logic                   mark_q;
   hash_t                  mark_hash_q;
   logic                   wr_take, b_pop;
@@ -132,7 +133,7 @@ module systole_axi_dram
     end
   end
 
-  // Read bursts, and who asked for them.
+  // Read bursts and the clients they belong to.
   logic               rb_offer, rb_take, rb_idle, ro_room, ro_valid, ro_pop;
   logic [RdBits-1:0]  rb_client, ro_client;
   beat_t              rb_beat, ro_beat;
@@ -172,7 +173,7 @@ module systole_axi_dram
     if (dram_rsp_i.rvalid) mem_rd_data_o <= dram_rdata_i;
   end
 
-  // Writes: none is taken while a read waits for those before it.
+  // Writes: none is accepted while a read waits for earlier ones.
   logic [WrBits-1:0] wr_idx;
   logic              wr_room, wd_room, ws_room, wait_q, wd_valid, wd_pop, ws_valid, ws_ready, ws_follows;
   beat_t             ws_beat, wr_next_q;
@@ -202,7 +203,7 @@ module systole_axi_dram
       .valid_o(ws_valid), .ready_i(ws_ready), .data_o({ws_follows, ws_beat}), .count_o(ws_count)
   );
 
-  // Write bursts: address, then data as lengths say, then answers. A burst needs room in both lists.
+  // Write bursts: the address, then the data by the list of lengths, then the responses. A burst needs room in both lists.
   logic               wb_offer, wb_take, wb_idle, wl_room, wl_valid, wl_pop, b_room, b_valid, unused_tag;
   beat_t              wb_beat, b_beat;
   logic [LenBits-1:0] wb_len, wl_len, sent_q;
@@ -261,7 +262,7 @@ module systole_axi_dram
   );
   assign b_pop    = dram_rsp_i.bvalid;
 
-  // Errors, and what is going on.
+  // Errors and status.
   always_ff @(posedge clk_i) begin
     error_q      <= rst_ni && ((dram_rsp_i.rvalid && dram_rsp_i.rresp != '0) || (dram_rsp_i.bvalid && dram_rsp_i.bresp != '0));
     error_addr_q <= addr_of(dram_rsp_i.rvalid && dram_rsp_i.rresp != '0 ? ro_beat : b_beat);
@@ -274,7 +275,8 @@ module systole_axi_dram
     perf_q.wr_beat <= rst_ni && wr_take;
   end
 
-  // A legal shape; clients keep what they ask for; the memory answers only what it was asked, and all of a burst.
+  // The parameters are legal. Clients hold their requests. The memory answers only what was requested, and each burst
+  // completely.
   initial a_shape : assert (D == 1 << BeatShift && D <= 128 && MaxBeats <= 4096 / D && WrDepth >= MaxBeats && MemBits <= AddrBits);
   logic [NumRd-1:0]               rd_held_q, rd_kept;
   logic [NumWr-1:0]               wr_held_q, wr_kept;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Whose turn it is, from a register: a client keeps its turn for up to Burst transfers in a row while it asks, then the next asking
-// client after it has it; a change costs one cycle. ready_o does not look at valid_i. No client waits for more than (N - 1) x Burst
-// transfers. Docs: docs/dram.md. Test: tests/rtl/dram.
+// Registered round robin: a client keeps its turn for up to Burst transfers in a row while it requests; then the next
+// requesting client gets it. A change costs one cycle. ready_o does not depend on valid_i. No client waits for more than (N -
+// 1) x Burst transfers. Docs: docs/dram.md. Test: tests/rtl/dram.
 
 module systole_axi_turn #(
     parameter int unsigned N = 4,
@@ -13,7 +13,7 @@ module systole_axi_turn #(
     input  logic               clk_i,
     input  logic               rst_ni,
     input  logic [N-1:0]       valid_i,
-    input  logic               room_i,   // of what the transfers go to
+    input  logic               room_i,   // the receiver of the transfers has room
     output logic [N-1:0]       ready_o,
     output logic [IdxBits-1:0] idx_o,    // the client whose turn it is
     output logic               take_o    // it transfers in this cycle
@@ -26,7 +26,7 @@ module systole_axi_turn #(
   logic [RunBits-1:0] run_q;   // transfers in a row, up to Burst
   logic               asks, others, move;
 
-  // No turn for a client.
+  // Test hook that stalls a client.
   systole_prim_hold #(.Streams(N)) u_hold (.clk_i, .hold_o(hold));
 
   assign ready_o = room_i ? turn_q & ~hold : '0;
@@ -36,7 +36,7 @@ module systole_axi_turn #(
   assign take_o  = (valid_i & ready_o) != '0;
   assign move    = others && (!asks || run_q == RunBits'(Burst) || (take_o && run_q == RunBits'(Burst - 1)));
 
-  // The nearest asking client after this one: the farthest first, so that the nearest stands.
+  // The nearest requesting client after this one: the loop goes from the farthest to the nearest, which overwrites the others.
   always_comb begin
     next = idx_q;
     for (int unsigned j = N - 1; j >= 1; j--) begin
@@ -60,7 +60,7 @@ module systole_axi_turn #(
     end
   end
 
-  // One client at a time, and the one that the index says.
+  // The turn is one-hot and agrees with the index.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_turn : assert (turn_q == N'(1) << idx_q);

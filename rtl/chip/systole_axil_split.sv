@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// AXI4-Lite to two slaves, one write and one read at a time. An access waits a cycle until its slave is known; one to the second slave
-// also as long as it is held. Docs: docs/chip.md. Test: tests/rtl/chip, tests/system.
+// Splits AXI4-Lite to two slaves, one write and one read at a time. An access is delayed by one cycle, in which its slave is
+// decoded. An access to the second slave also waits while hold_second_i is high. Docs: docs/chip.md. Test: tests/rtl/chip,
+// tests/system.
 
 module systole_axil_split
   import systole_bus_pkg::*;
@@ -20,7 +21,7 @@ module systole_axil_split
     output axil_req_t req_o [2],
     input  axil_rsp_t rsp_i [2]
 );
-  // Whose turn it is; address and data that are taken are not offered again.
+  // The slave of the current access. An address or data that were accepted are not offered again.
   logic write_q, write_to_q, aw_done_q, w_done_q, read_q, read_to_q, ar_done_q;
   logic aw_take, w_take, ar_take;
 
@@ -65,7 +66,7 @@ module systole_axil_split
     if (!read_q) read_to_q <= ar_second_i;
   end
 
-  // A slave answers what it got.
+  // A slave answers only after it accepted the whole access.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_write : assert (!rsp_o.bvalid || (aw_done_q && w_done_q));

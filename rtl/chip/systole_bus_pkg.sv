@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Bundles of the chip's buses: what a master drives (req) and what a slave drives (rsp). Data and strobes, whose width the
-// configuration decides, go beside them. Docs: docs/design.md.
+// Bundles of the chip's buses: signals driven by a master (req) and by a slave (rsp). Data and strobes, whose width depends on
+// the configuration, are separate ports. Docs: docs/design.md.
 
 package systole_bus_pkg;
   import systole_presets_pkg::AddrBits;
@@ -70,62 +70,62 @@ package systole_bus_pkg;
     logic [3:0] rid;
   } axi_rsp_t;
 
-  // A queue to its unit (docs/design.md). All but the freeze in valid comes from flip-flops.
+  // From a queue to its unit (docs/design.md). All of it comes from flip-flops, except that valid is gated by the freeze.
   typedef struct packed {
-    logic  peek;   // desc is the next to start, though its flags may be missing
+    logic  peek;   // desc is the next to start; its flags may not be there yet
     logic  valid;  // desc starts when the unit is ready
     desc_t desc;
   } unit_req_t;
 
-  // A unit to its queue; ready does not depend on valid, all else is a pulse or belongs to one.
+  // From a unit to its queue. ready does not depend on valid; all other signals are pulses or belong to one.
   typedef struct packed {
     logic                ready;
     logic                done;      // the oldest descriptor in flight is complete
     logic                progress;  // the unit moved data
-    logic                fault;     // with the next three
+    logic                fault;     // pulse; the next three belong to it
     fault_e              code;
     logic [AddrBits-1:0] addr;
-    logic                newest;    // it is about the newest descriptor in flight, otherwise the oldest
+    logic                newest;    // the fault is of the newest descriptor in flight, otherwise of the oldest
   } unit_rsp_t;
 
   // A fault of the sequencer.
   typedef struct packed {
     logic                valid;  // pulse
     fault_e              code;
-    logic [PcBits-1:0]   pc;     // from the cycle after it on
+    logic [PcBits-1:0]   pc;     // valid from the next cycle on
     logic [AddrBits-1:0] addr;
   } seq_fault_t;
 
-  // The registers to the core; all from flip-flops, and but for the cycle they hold while a program runs.
+  // From the registers to the core. All come from flip-flops; all but cycle hold while a program runs.
   typedef struct packed {
     logic [AddrBits-1:0] prog_addr;
     logic [PcBits-1:0]   prog_len;
     logic [31:0]         watchdog;
     logic                issue;  // the descriptors come from the issue port; chips without a scalar unit: 0
-    logic [AddrBits-1:0] base;      // memory accesses begin at or above, a multiple of the beat; the same: 0
-    logic                isolated;  // flags between cores are none of the program's; the same: 0
+    logic [AddrBits-1:0] base;      // lowest address of memory accesses, a multiple of the beat; chips without a scalar unit: 0
+    logic                isolated;  // the program may not use the flags between cores; chips without a scalar unit: 0
     logic [63:0]         cycle;  // since the start
   } core_ctl_t;
 
-  // What is added to a field of a list's descriptor, each time that the list comes: an entry of a table (systole_patch).
+  // An entry of the patch table (systole_patch): its value is added to a field of a descriptor each time its list is run.
   localparam int unsigned Patches = 256;
   localparam int unsigned PatchBits = $clog2(Patches);
   typedef struct packed {
-    logic [5:0]  bits;   // less 1; at most AddrBits, within two words of 32 bits
-    logic [8:0]  lsb;    // in the descriptor
-    logic [15:0] index;  // of the descriptor in the list
+    logic [5:0]  bits;   // width - 1; the width is at most AddrBits, and the field lies within two words of 32 bits
+    logic [8:0]  lsb;    // lowest bit of the field in the descriptor
+    logic [15:0] index;  // number of the descriptor in the list
   } patch_field_t;
 
-  // A write of a part of an entry.
+  // A write to one part of an entry.
   typedef struct packed {
     logic                 field, value, step;
     logic [PatchBits-1:0] entry;
     logic [AddrBits-1:0]  data;
   } patch_req_t;
 
-  // The scalar unit to the sequencer: the program's next descriptor, or the next list; valid and ready.
+  // From the scalar unit to the sequencer: the program's next descriptor, or the next list, with a valid-ready handshake.
   typedef struct packed {
-    patch_req_t patch;  // beside it
+    patch_req_t patch;  // independent of the handshake
     logic       valid;
     logic       stream;  // desc is of type stream_t
     desc_t      desc;
@@ -133,34 +133,34 @@ package systole_bus_pkg;
 
   typedef struct packed {
     logic [DescBits-AddrBits-2*PatchBits-34:0] unused;
-    logic [PatchBits:0]                        patches;  // entries of the table, in the order of their descriptors
+    logic [PatchBits:0]                        patches;  // number of its table entries, which are in the order of their descriptors
     logic [PatchBits-1:0]                      first;
     logic [31:0]                               len;      // descriptors
-    logic [AddrBits-1:0]                       addr;     // multiple of 64 and of the beat
+    logic [AddrBits-1:0]                       addr;     // a multiple of 64 and of the beat
   } stream_t;
 
-  // The scalar unit and the sync flags: masks.
+  // Between the scalar unit and the sync flags; one bit per flag.
   typedef struct packed {
     logic [NumFlags-1:0] post;  // pulse: add 1 to each
-    logic [NumFlags-1:0] want;  // until all of them are taken
+    logic [NumFlags-1:0] want;  // level, until all of them are taken
   } flag_req_t;
 
   typedef struct packed {
-    logic                taken;  // pulse: 1 is subtracted from each flag that is wanted
-    logic [NumFlags-1:0] there;  // at least 1
+    logic                taken;  // pulse: 1 is subtracted from each wanted flag
+    logic [NumFlags-1:0] there;  // the flag is at least 1
   } flag_rsp_t;
 
-  // The other core and the sync flags that cores post to each other; masks, pulses.
+  // Between a core and the sync flags that cores post to each other; one bit per flag, pulses.
   typedef struct packed {
-    logic [PeerFlags-1:0] post;  // the other core's: add 1 to each
-    logic [PeerFlags-1:0] take;  // one of this core's posts to each has left
+    logic [PeerFlags-1:0] post;  // from the other core: add 1 to each
+    logic [PeerFlags-1:0] take;  // one post of this core to each flag has left
   } peer_req_t;
 
   typedef struct packed {
-    logic [PeerFlags-1:0] posted;  // level: posts of this core that have not left
+    logic [PeerFlags-1:0] posted;  // level: posts of this core that have not left yet
   } peer_rsp_t;
 
-  // The scalar unit to the registers: what it does in the host's place while it owns the core, and its registers' answer.
+  // From the scalar unit to the registers: its control of the core while it owns it, and the answer of its own registers.
   typedef struct packed {
     logic                owns;
     logic                start;  // pulse
@@ -173,11 +173,11 @@ package systole_bus_pkg;
     logic                issue;
     logic [AddrBits-1:0] base;
     logic                isolated;
-    logic                ack;    // pulse: to host_reg_req_t
+    logic                ack;    // pulse: answers host_reg_req_t
     logic [31:0]         data;
   } scalar_ctl_t;
 
-  // The registers to the scalar unit's that the host sees.
+  // From the registers to those registers of the scalar unit that the host sees.
   typedef struct packed {
     logic        valid;  // pulse
     logic        write;
@@ -185,11 +185,11 @@ package systole_bus_pkg;
     logic [31:0] data;
   } host_reg_req_t;
 
-  // The core to the registers.
+  // From the core to the registers.
   typedef struct packed {
     logic                running;
     logic                done;  // pulse: the program reached its halt
-    logic                fault;  // level; those of its name hold while it is high
+    logic                fault;  // level; the other fault fields hold while it is high
     fault_e              fault_code;
     logic [2:0]          fault_queue;
     logic [PcBits-1:0]   fault_pc;
@@ -198,29 +198,30 @@ package systole_bus_pkg;
     logic                acc_saturated;
   } core_status_t;
 
-  // An error of the memory, which faults the core.
+  // A memory error, which faults the core.
   typedef struct packed {
     logic                valid;  // pulse
     fault_e              code;
     logic [AddrBits-1:0] addr;
   } mem_error_t;
 
-  // What ECC found in an answer of a core's own memory, for the registers.
+  // ECC events in the answers of a core's own memory, for the registers.
   typedef struct packed {
-    logic                fixed;  // pulse: a bit of a word was wrong, or one each of several
-    logic                bad;    // pulse: two of a word were
+    logic                fixed;  // pulse: one bit of a word was wrong, or one each in several words
+    logic                bad;    // pulse: two bits of a word were wrong
     logic [AddrBits-1:0] addr;   // of the first such word
   } ecc_event_t;
 
-  // Clients of the memory, a bit each: reads of the core's fetch, weight and load and of the host, writes of the core's
-  // store and of the host.
+  // Clients of the memory, one bit each. Reads: the core's fetch, weight and load, and the host. Writes: the core's store and
+  // the host.
   localparam int unsigned NumRd = 4;
   localparam int unsigned NumWr = 2;
   localparam int unsigned RdHost = 3;
   localparam int unsigned WrStore = 0;
   localparam int unsigned WrHost = 1;
 
-  // Their classes: beats of a turn while others ask. Weights, activations and programs stream; the host gets little, and soon.
+  // Beats of a client's turn while others request. Weights, activations and programs stream; the host gets short turns with low
+  // latency.
   localparam logic [7:0] StreamBurst = 8'd64;
   localparam logic [7:0] HostBurst = 8'd8;
   localparam logic [NumRd-1:0][7:0] RdBurst = {HostBurst, {3{StreamBurst}}};
@@ -231,21 +232,21 @@ package systole_bus_pkg;
     logic [NumRd-1:0][AddrBits-1:0] rd_addr;
     logic [NumWr-1:0]               wr_valid;
     logic [NumWr-1:0][AddrBits-1:0] wr_addr;
-    logic [31:0]                    scrub;  // ECC: cycles from a beat that is looked at to the next; 0: none
+    logic [31:0]                    scrub;  // ECC: cycles between two beats that the scrubber reads; 0: no scrubbing
   } mem_req_t;
 
   typedef struct packed {
     logic [NumRd-1:0]       rd_ready;
     logic [NumRd-1:0]       rd_rsp_valid;
-    logic [NumRd-1:0]       rd_rsp_far;   // with it: the data are the other core's memory's; chips of one core: 0
+    logic [NumRd-1:0]       rd_rsp_far;   // with the response: the data come from the other core's memory; chips of one core: 0
     logic [NumWr-1:0]       wr_ready;
-    logic                   outstanding;  // reads not answered or writes not in the memory
-    mem_error_t             error;        // the memory's bus answered with an error, or ECC found what it cannot correct
-    ecc_event_t             ecc;          // without it 0
+    logic                   outstanding;  // reads without an answer or writes that are not in the memory yet
+    mem_error_t             error;        // the memory's bus answered with an error, or ECC found an uncorrectable one
+    ecc_event_t             ecc;          // chips without ECC: 0
     systole_hbm_pkg::perf_t perf;
   } mem_rsp_t;
 
-  // One more of each: where there is a scalar unit its own, where there are two cores the other one.
+  // One more client of each kind: the scalar unit in chips that have one, and the other core in chips of two cores.
   typedef struct packed {
     logic                rd_valid;
     logic [AddrBits-1:0] rd_addr;
@@ -260,13 +261,13 @@ package systole_bus_pkg;
     logic wr_ready;
   } client_rsp_t;
 
-  // A core of a chip with two to the other one: what it asks, from flip-flops and the host's pins alone, and what it answers.
+  // Between the two cores of a chip: the requests, which come only from flip-flops and the host's pins, and the responses.
   typedef struct packed {
     client_req_t          memory;    // to the other memory
     logic [PeerFlags-1:0] post;      // pulses: add 1 to each flag
-    logic                 bad;       // pulse: ECC cannot correct what the other core has read here
-    logic [AddrBits-1:0]  bad_addr;  // in this memory
-    axil_req_t            axil;      // the host's, to the second core's registers
+    logic                 bad;       // pulse: the other core read an uncorrectable word here
+    logic [AddrBits-1:0]  bad_addr;  // its address in this memory
+    axil_req_t            axil;      // the host's accesses to the second core's registers
   } link_req_t;
 
   typedef struct packed {

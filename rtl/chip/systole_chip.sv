@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A chip but for its memory: host interface and core; of a chip with two cores, one of them. The tops join it to the memory that its
-// configuration names. Docs: docs/design.md, docs/chip.md, docs/host.md. Test: tests/system.
+// A chip without its memory: host interface and core; in a chip with two cores, one of the two. The top modules connect it to
+// the memory that its configuration names. Docs: docs/design.md, docs/chip.md, docs/host.md. Test: tests/system.
 
 module systole_chip
   import systole_presets_pkg::*;
@@ -11,7 +11,7 @@ module systole_chip
 #(
     parameter int unsigned Preset = PresetEdge,
     parameter int unsigned FastArray = 0,  // 1: the array's simulation view (systole_mxu_array)
-    parameter bit          Window = 1'b1,  // the memory window is here
+    parameter bit          Window = 1'b1,  // 1: the memory window is in this chip
     localparam chip_cfg_t Chip = preset(Preset),
     localparam core_cfg_t Cfg = Chip.Core,
     localparam int unsigned D = beat_bytes(Cfg),
@@ -33,31 +33,31 @@ module systole_chip
 
     output logic                       irq_o,
     output logic                       running_o,  // a program runs
-    output logic                       fault_o,    // frozen by a fault
+    output logic                       fault_o,    // a fault froze the core
 
     // Clients of the memory.
     output mem_req_t                   mem_req_o,
     output logic [NumWr-1:0][D*8-1:0]  mem_wr_data_o,
     output logic [NumWr-1:0][D-1:0]    mem_wr_mask_o,
     input  mem_rsp_t                   mem_rsp_i,
-    input  logic [Chip.Cores-1:0][D*8-1:0] mem_rd_data_i,  // of the core's own memory, of the other core's
+    input  logic [Chip.Cores-1:0][D*8-1:0] mem_rd_data_i,  // from the core's own memory, from the other core's
 
-    // Posts between cores; chips of one core: 0.
+    // Posts between cores; 0 in chips of one core.
     input  peer_req_t                  peer_req_i,
     output peer_rsp_t                  peer_rsp_o,
 
-    // The scalar unit's clients of the memory; chips without one: 0.
+    // The scalar unit's clients of the memory; 0 in chips without one.
     output client_req_t                scalar_mem_req_o,
     output logic [D*8-1:0]             scalar_wr_data_o,
     output logic [D-1:0]               scalar_wr_mask_o,
     input  client_rsp_t                scalar_mem_rsp_i,
 
-    // Trace: a descriptor of queue q is complete.
+    // Trace: a descriptor of queue q has completed.
     output logic [4:0]                 retire_valid_o,
     output logic [4:0][31:0]           retire_index_o
 );
   localparam logic [AddrBits:0] HbmBytes = memory_bytes(Chip);
-  localparam logic [AddrBits:0] ReachBytes = HbmBytes << (Chip.Cores - 1);  // the other core's memory comes after the own
+  localparam logic [AddrBits:0] ReachBytes = HbmBytes << (Chip.Cores - 1);  // the other core's memory follows its own
   localparam bit HasScalar = Chip.SmemBytes != 0;
 
   if (!is_preset(Preset)) begin : gen_no_preset
@@ -65,7 +65,7 @@ module systole_chip
   end
   systole_cfg_check #(.Cfg(Chip)) u_check ();
 
-  // Scalar unit: where there is one it may own the core, whose registers are the host's otherwise.
+  // Scalar unit, if the chip has one. It may own the core; otherwise the host's registers control the core.
   scalar_ctl_t   scalar_ctl;
   host_reg_req_t host_reg;
   issue_req_t    issue_req;
@@ -88,11 +88,11 @@ module systole_chip
       .hbm_limit_o(hbm_limit), .scalar_i(scalar_ctl), .host_reg_o(host_reg), .ecc_i(mem_rsp_i.ecc), .scrub_o(mem_req_o.scrub),
       .status_i(csr_status), .resetting_i(resetting), .ctr_inc_i(ctr_inc)
   );
-  always_ff @(posedge clk_i) hbm_end <= hbm_limit < ReachBytes ? hbm_limit : ReachBytes;  // long before a start
+  always_ff @(posedge clk_i) hbm_end <= hbm_limit < ReachBytes ? hbm_limit : ReachBytes;  // settles long before a start
   assign running_o = csr_status.running;
   assign fault_o   = csr_status.fault;
 
-  // A request that the core still offers counts as in flight: it is not withdrawn.
+  // A request that the core still offers counts as in flight, because it is not withdrawn.
   systole_soft_reset u_soft_reset (
       .clk_i, .rst_ni, .request_i(reset_req),
       .outstanding_i(mem_rsp_i.outstanding || mem_req_o.rd_valid[RdHost-1:0] != '0 || mem_req_o.wr_valid[WrStore]),
@@ -131,14 +131,14 @@ module systole_chip
     assign unused = &{1'b0, host_reg, scalar_mem_rsp_i};
   end
 
-  // Where writes are answered, a program is done when its last one is, and no fault came of it.
+  // With a memory that answers writes, a program is done only after its last write was answered and caused no fault.
   always_comb begin
     csr_status         = status;
     csr_status.running = csr_running;
     csr_status.done    = csr_done;
   end
   if (Chip.Memory == MemoryAxi) begin : gen_answers
-    localparam int unsigned QuietCycles = 8;  // an error becomes a fault within these
+    localparam int unsigned QuietCycles = 8;  // an error becomes a fault within this many cycles
     logic                           closing_q;
     logic [$clog2(QuietCycles)-1:0] quiet_q;
     always_ff @(posedge clk_i) begin

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A core's way to the memories of a chip with two cores, and of its posts to the other core. Its own memory's requests pass at once;
-// those of the other's share one client there. A client has reads in flight in one memory at a time, so they are answered in order.
-// What crosses keeps its order: reads and posts come behind the writes that were accepted before them. A beat a cycle each way;
-// a read takes 3 cycles more than the other core's own. Docs: docs/chip.md. Test: tests/rtl/chip.
+// Connects a core to both memories of a chip with two cores, and its posts to the other core. Requests to its own memory pass
+// without delay; those to the other memory share one client there. A client has reads in flight in only one memory at a time,
+// so they are answered in order. Everything that crosses keeps its order: reads and posts follow the writes accepted before
+// them. One beat a cycle each way; a read takes 3 cycles more than a read of the other core itself. Docs: docs/chip.md. Test:
+// tests/rtl/chip.
 
 module systole_crossing
   import systole_presets_pkg::AddrBits;
@@ -12,8 +13,8 @@ module systole_crossing
   import systole_bus_pkg::*;
 #(
     parameter int unsigned D = 32,         // bytes of a beat
-    parameter int unsigned MemBits = 30,   // address bits of a core's memory: the one above says whose
-    parameter int unsigned Rds = NumRd,    // clients
+    parameter int unsigned MemBits = 30,   // address bits of a core's memory; the next bit selects the memory
+    parameter int unsigned Rds = NumRd,    // number of clients
     parameter int unsigned Wrs = NumWr,
     parameter logic [Rds-1:0][7:0] Reads = {Rds{StreamBurst}},  // beats of a client's turn
     parameter logic [Wrs-1:0][7:0] Writes = {Wrs{StreamBurst}}
@@ -21,7 +22,7 @@ module systole_crossing
     input  logic                           clk_i,
     input  logic                           rst_ni,
 
-    // The core's clients. A response cannot be refused; far: its data are those of far_rd_data_o.
+    // The core's clients. A response cannot be refused; far: its data are on far_rd_data_o.
     input  logic [Rds-1:0]                 rd_valid_i,
     output logic [Rds-1:0]                 rd_ready_o,
     input  logic [Rds-1:0][AddrBits-1:0]   rd_addr_i,
@@ -33,10 +34,10 @@ module systole_crossing
     input  logic [Wrs-1:0][AddrBits-1:0]   wr_addr_i,
     input  logic [Wrs-1:0][D*8-1:0]        wr_data_i,
     input  logic [Wrs-1:0][D-1:0]          wr_mask_i,
-    output logic                           outstanding_o,  // reads not answered or writes that cross
+    output logic                           outstanding_o,  // reads without an answer, or writes that cross
     output logic                           crossing_o,     // writes that cross
 
-    // Its own memory: handshakes, a bit a client; the rest is the clients'.
+    // Its own memory: only the handshakes, one bit per client; the other signals go there directly.
     output logic [Rds-1:0]                 own_rd_valid_o,
     input  logic [Rds-1:0]                 own_rd_ready_i,
     input  logic [Rds-1:0]                 own_rd_rsp_valid_i,
@@ -48,26 +49,26 @@ module systole_crossing
     output logic [D*8-1:0]                 far_wr_data_o,
     output logic [D-1:0]                   far_wr_mask_o,
     // verilator lint_off UNUSEDSIGNAL
-    input  client_rsp_t                    far_rsp_i,  // never far itself
+    input  client_rsp_t                    far_rsp_i,  // rd_rsp_far in it is 0
     // verilator lint_on UNUSEDSIGNAL
     input  logic [D*8-1:0]                 far_rd_data_i,
 
-    // Posts to the other core's sync flags: what waits, what leaves, what arrives there.
+    // Posts to the other core's sync flags: those that wait, those that leave, those that arrive there.
     input  logic [PeerFlags-1:0]           posted_i,
     output logic [PeerFlags-1:0]           post_take_o,
     output logic [PeerFlags-1:0]           post_o
 );
   localparam int unsigned RdBits = Rds > 1 ? $clog2(Rds) : 1;
   localparam int unsigned WrBits = Wrs > 1 ? $clog2(Wrs) : 1;
-  localparam int unsigned CountBits = 10;   // of a client's reads in flight
-  localparam int unsigned FarReads = 128;   // in flight: covers the other memory's latency
-  localparam int unsigned WritesBits = 2;   // of writes that cross: two at most
+  localparam int unsigned CountBits = 10;   // of the count of a client's reads in flight
+  localparam int unsigned FarReads = 128;   // reads in flight: covers the other memory's latency
+  localparam int unsigned WritesBits = 2;   // of the count of writes that cross: two at most
   typedef logic [WritesBits-1:0] writes_t;
 
   logic hold_rd, hold_wr;
   systole_prim_hold #(.Streams(2)) u_hold (.clk_i, .hold_o({hold_wr, hold_rd}));
 
-  // Reads: where a client asks, and whether it may while others of its reads are in flight.
+  // Reads: which memory a client requests, and whether it may while its other reads are in flight.
   logic [Rds-1:0]                rd_far, rd_go, rd_far_ready, rd_accept, busy_q, place_q, far_rsp_q;
   logic [Rds-1:0][CountBits-1:0] count_q;
 
@@ -96,7 +97,7 @@ module systole_crossing
   logic                wr_any, wr_room, wr_place, wr_in, wr_out;
   logic [WrBits-1:0]   wr_idx;
   logic [MemBits-1:0]  wr_out_addr, rd_out_addr;
-  writes_t             writes_q, writes_before;  // accepted and not in the other memory; of them what this cycle leaves
+  writes_t             writes_q, writes_before;  // writes not yet in the other memory; those that remain after this cycle
 
   for (genvar w = 0; w < Wrs; w++) begin : gen_write
     assign wr_far[w]       = wr_addr_i[w][MemBits];
@@ -122,12 +123,12 @@ module systole_crossing
   assign crossing_o        = writes_q != '0;
   always_ff @(posedge clk_i) writes_q <= rst_ni ? writes_before + writes_t'(wr_in) : '0;
 
-  // What is still behind writes: those that are in front of it leave one by one.
+  // Number of writes still ahead of a read or a post; they leave one by one.
   function automatic writes_t after(writes_t behind, logic out);
     return behind != '0 && out ? behind - 1'b1 : behind;
   endfunction
 
-  // Reads that cross: a client's turn | behind writes | on the way.
+  // Reads that cross, in stages: arbitration | wait for the writes ahead | on the way.
   logic               rd_any, rd_room, rd_valid_q, rd_pass, order_room, on_room;
   logic [RdBits-1:0]  rd_idx, rd_client_q;
   logic [MemBits-1:0] rd_addr_q;
@@ -156,7 +157,7 @@ module systole_crossing
       .valid_o(far_req_o.rd_valid), .ready_i(far_rsp_i.rd_ready), .data_o(rd_out_addr)
   );
 
-  // Their answers.
+  // Answers of the reads that cross.
   logic                            order_valid;
   logic [RdBits-1:0]               order_client;
   logic [$clog2(FarReads+1)-1:0]   order_count;
@@ -174,7 +175,7 @@ module systole_crossing
   assign rd_rsp_valid_o = own_rd_rsp_valid_i | far_rsp_q;
   assign outstanding_o  = busy_q != '0 || writes_q != '0;
 
-  // Posts: one to each flag at a time.
+  // Posts: at most one to each flag crosses at a time.
   logic [PeerFlags-1:0] post_q;
   writes_t              post_behind_q;
   assign post_take_o = post_q == '0 ? posted_i : '0;
@@ -186,7 +187,8 @@ module systole_crossing
     post_behind_q <= post_q == '0 ? writes_before : after(post_behind_q, wr_out);
   end
 
-  // No client has more reads in flight than are counted, or in both memories; answers are of reads; what crosses is counted.
+  // No client has more reads in flight than its count holds, or reads in both memories. Each answer belongs to a read. The
+  // count of writes that cross is right.
   initial a_burst : assert (MemBits < AddrBits);
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

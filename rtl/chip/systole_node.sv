@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// One of the cores of a chip with two: its registers, core, memory, and the crossing to the other one, which the link joins it to. Both
-// are the same but for the host's interface, which the first one has. The chip is systole_top_pair; simulation joins two models of this
-// module instead (verif/tb), so that both cores run the same code. Docs: docs/chip.md. Test: tests/system.
+// One core of a chip with two: its registers, core, memory, and the crossing to the other core, connected by the link. Both
+// cores are the same, but only the first one has the host interface. The chip is systole_top_pair. Simulation connects two
+// models of this module instead (verif/tb), so that both cores run the same code. Docs: docs/chip.md. Test: tests/system.
 
 module systole_node
   import systole_presets_pkg::*;
@@ -14,17 +14,17 @@ module systole_node
 #(
     parameter int unsigned Preset = PresetMinichip,
     parameter int unsigned FastArray = 0,  // 1: the array's simulation view (systole_mxu_array)
-    parameter bit          Window = 1'b1,  // the host's interface is here
+    parameter bit          Window = 1'b1,  // 1: the host interface is here
     localparam chip_cfg_t Chip = preset(Preset),
     localparam core_cfg_t Cfg = Chip.Core,
     localparam int unsigned D = beat_bytes(Cfg),
     localparam int unsigned H = axi_bytes(Cfg),
-    localparam int unsigned HbmPcs = max(Chip.HbmPcs, 2)  // another memory's chip is refused below
+    localparam int unsigned HbmPcs = max(Chip.HbmPcs, 2)  // a chip with another memory is refused below
 ) (
     input  logic                                   clk_i,
     input  logic                                   rst_ni,
 
-    // AXI4-Lite: registers of both cores (docs/reference/csr.md); without Window idle, as the next.
+    // AXI4-Lite: registers of both cores (docs/reference/csr.md). It and the next interface are idle without Window.
     input  logic                                   axil_awvalid_i,
     output logic                                   axil_awready_o,
     input  logic [12:0]                            axil_awaddr_i,
@@ -76,7 +76,7 @@ module systole_node
 
     output logic                                   irq_o,
 
-    // PHY of the HBM, a pseudo-channel each.
+    // PHY of the HBM, one entry per pseudo-channel.
     output row_cmd_e [HbmPcs-1:0]                  phy_row_cmd_o,
     output logic [HbmPcs-1:0][BankBits-1:0]        phy_row_bank_o,
     output logic [HbmPcs-1:0][RowBits-1:0]         phy_row_addr_o,
@@ -84,16 +84,16 @@ module systole_node
     output logic [HbmPcs-1:0][BankBits-1:0]        phy_col_bank_o,
     output logic [HbmPcs-1:0][ColBits-1:0]         phy_col_addr_o,
     output logic [HbmPcs-1:0][PhyBytes*8-1:0]      phy_wdata_o,
-    output logic [HbmPcs-1:0][PhyBytes-1:0]        phy_wmask_o,   // with ECC the check bits
+    output logic [HbmPcs-1:0][PhyBytes-1:0]        phy_wmask_o,   // with ECC: the check bits
     input  logic [HbmPcs-1:0][PhyBytes*8-1:0]      phy_rdata_i,
-    input  logic [HbmPcs-1:0][PhyBytes-1:0]        phy_rcheck_i,  // with ECC: 8 check bits each 64 bits
+    input  logic [HbmPcs-1:0][PhyBytes-1:0]        phy_rcheck_i,  // with ECC: 8 check bits for each 64 bits
     input  logic [HbmPcs-1:0]                      phy_rdata_valid_i,
 
-    // Trace: a descriptor of queue q is complete.
+    // Trace: a descriptor of queue q has completed.
     output logic [4:0]                             retire_valid_o,
     output logic [4:0][31:0]                       retire_index_o,
 
-    // To the other core and from it: requests, answers, data of writes to the other memory, the memory's answers.
+    // The link to the other core and back: requests, responses, data of writes to the other memory, data of reads.
     output link_req_t                              link_req_o,
     output link_rsp_t                              link_rsp_o,
     output logic [D*8-1:0]                         link_wr_data_o,
@@ -101,7 +101,7 @@ module systole_node
     output logic [D*8-1:0]                         link_rd_data_o,
     input  link_req_t                              link_req_i,
     // verilator lint_off UNUSEDSIGNAL
-    input  link_rsp_t                              link_rsp_i,  // never far itself
+    input  link_rsp_t                              link_rsp_i,  // rd_rsp_far in it is 0
     // verilator lint_on UNUSEDSIGNAL
     input  logic [D*8-1:0]                         link_wr_data_i,
     input  logic [D-1:0]                           link_wr_mask_i,
@@ -121,7 +121,7 @@ module systole_node
   localparam logic [Wrs-1:0][7:0] Writes = (Wrs * 8)'({HostBurst, WrBurst});
   localparam int unsigned MemBits = $clog2(memory_bytes(Chip));
 
-  // Registers. An access to the second core's goes behind what the host has written to its memory.
+  // Registers. An access to the second core's registers follows the host's earlier writes to that core's memory.
   logic      crossing;
   axil_req_t chip_axil_req, far_axil_req;
   axil_rsp_t chip_axil_rsp;
@@ -147,7 +147,7 @@ module systole_node
     );
     assign split_rsp     = '{chip_axil_rsp, link_rsp_i.axil};
     assign far_axil_req  = split_req[1];
-    assign chip_axil_req = split_req[0] | link_req_i.axil;  // one of them is idle: the second core's host interface is
+    assign chip_axil_req = split_req[0] | link_req_i.axil;  // one of the two is always idle: only the first core has a host interface
 
     assign axi_req = '{
         awvalid: axi_awvalid_i,
@@ -259,7 +259,7 @@ module systole_node
       .posted_i(peer_rsp.posted), .post_take_o(peer_req.take), .post_o(post)
   );
 
-  // What cannot be corrected faults the core that read it; what only the scrubber read is counted.
+  // An uncorrectable error faults the core that read the word. If only the scrubber read it, it is counted.
   logic [Rds+1:0]      ecc_fixed, ecc_bad;
   logic                ecc_look, own_bad;
   logic [AddrBits-1:0] ecc_addr;
@@ -271,7 +271,7 @@ module systole_node
   assign link_req_o = '{memory: far_req, post: post, bad: ecc_bad[Rds], bad_addr: ecc_addr, axil: far_axil_req};
   assign link_rsp_o = '{memory: far_rsp, axil: chip_axil_rsp};
 
-  // The memory: the core's clients and, last, the other core.
+  // The memory. Its clients are the core's and, last, the other core.
   assign far_rsp.rd_rsp_far = 1'b0;
   systole_hbm #(
       .HbmPcs(HbmPcs), .NumRd(Rds + 1), .NumWr(Wrs + 1), .AddrBits(AddrBits), .RdBurst({StreamBurst, Reads}),

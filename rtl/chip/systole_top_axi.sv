@@ -70,7 +70,7 @@ module systole_top_axi
 
     output logic                                   irq_o,
     output logic                                   running_o,  // a program runs
-    output logic                                   fault_o,    // frozen by a fault
+    output logic                                   fault_o,    // a fault froze the core
 
     // AXI4 master to the DRAM: INCR bursts of whole aligned beats of D bytes, one ID.
     output logic                                   dram_awvalid_o,
@@ -99,7 +99,7 @@ module systole_top_axi
     input  logic [1:0]                             dram_rresp_i,
     input  logic                                   dram_rlast_i,
 
-    // Trace: a descriptor of queue q is complete.
+    // Trace: a descriptor of queue q has completed.
     output logic [4:0]                             retire_valid_o,
     output logic [4:0][31:0]                       retire_index_o
 );
