@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A clock that may stand still in the cycles in which en_i is low, because nothing that it clocks would do anything that shows. This view
-// lets it run, as devices without clock gates must; simulations read the view of the same name in verif/views, which stops it, and a
-// library with a gate of its own takes that. en_i comes from registers and inputs that change behind the rising edge.
+// Clock gate: the clock may stop in cycles in which en_i is low, because then nothing that it clocks would change in a visible
+// way. This view never stops it, which devices without clock gates need. Simulations read the view of the same name in
+// verif/views, which stops it; a library with its own gate cell replaces it. en_i comes from registers and from inputs that
+// change after the rising edge.
 // Docs: docs/cells.md. Test: tests/cells, tests/rtl/vector.
 
 module systole_prim_clock_gate (

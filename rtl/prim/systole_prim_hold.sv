@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Where a stream may be held in a test: a bit each, never set in hardware. Simulations read the view of the same name in verif/views
-// instead, which holds at random, or as a bench says.
+// Test hook that stalls streams: one bit per stream, never set in hardware. Simulations read the view of the same name in
+// verif/views, which stalls at random or as a test bench says.
 // Docs: docs/cells.md. Test: tests/system.
 
 module systole_prim_hold #(

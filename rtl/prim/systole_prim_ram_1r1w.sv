@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Memory with one write and one read port on one clock: read data one cycle after re_i, held until the next read; a read of the
-// word that is written in the same cycle returns the old data; with AnyOnCollision its user makes nothing of what it returns: unknown in
-// simulation, and no bypass is built. A plain vector, so that tools find a block RAM.
-// LaneBits: width of a write lane (we_i has a bit a lane); Width = one lane. Docs: docs/cells.md.
-// Test: tests/cells/small_cells_test.cc.
+// Memory with one write and one read port on one clock. Read data come one cycle after re_i and hold until the next read. A
+// read of the word that is written in the same cycle returns the old data. With AnyOnCollision the user must not depend on the
+// data of such a read: they are unknown in simulation, and no bypass is built. The memory is a plain vector, so that tools
+// infer a block RAM. LaneBits: width of a write lane (we_i has one bit per lane); LaneBits = Width makes one lane.
+// Docs: docs/cells.md. Test: tests/cells/small_cells_test.cc.
 
 module systole_prim_ram_1r1w #(
     parameter int unsigned Width = 32,
@@ -38,7 +38,8 @@ module systole_prim_ram_1r1w #(
       end
       if (re_i) rdata_q <= mem_q[raddr_i];
 `ifndef SYNTHESIS
-      // Unknown, which builds that randomise unknown values tell from the old data.
+      // Unknown data. In builds that randomise unknown values they differ from the old data, so that a dependence on them
+      // shows.
       if (re_i && we_i != '0 && raddr_i == waddr_i) rdata_q <= 'x;
 `endif  // SYNTHESIS
     end

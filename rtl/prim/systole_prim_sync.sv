@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Synchroniser of bits that change at any time: Stages registers in a row, which no mapper may share, move or make a shift register of;
-// q_o follows a change of d_i after Stages cycles, or one more. Each bit by itself: bits that must be seen together need a handshake. No
-// reset. This view is for every device; simulations may read that in verif/views, which takes the one more cycle at random.
+// Synchroniser of bits that change at any time: a chain of Stages registers, which no mapper may share, move or turn into a
+// shift register. q_o follows a change of d_i after Stages cycles, or one more. Each bit is independent: bits that must be seen
+// together need a handshake. There is no reset. This view is for every device; simulations may read the one in verif/views,
+// which adds the extra cycle at random.
 // Docs: docs/cells.md. Test: tests/cells/small_cells_test.cc.
 
 module systole_prim_sync #(
