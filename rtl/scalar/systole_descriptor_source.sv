@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Where a program's descriptors come from in a chip with a scalar unit: the list at prog_addr, or what the issue port brings, which are
-// descriptors and lists in HBM, in its order. A descriptor of the port passes in the cycle in which it comes; a list costs five cycles
-// and a read of HBM before its first one, and three for each patch. Docs: docs/scalar.md. Test: tests/system.
+// Source of a program's descriptors in a chip with a scalar unit: the list at prog_addr, or the issue port, which brings
+// descriptors and lists in HBM, in its order. A descriptor of the port passes in the cycle in which it comes. A list costs five
+// cycles and a read of HBM before its first descriptor, and three cycles for each patch. Docs: docs/scalar.md. Test:
+// tests/system.
 
 module systole_descriptor_source
   import systole_isa_pkg::*;
@@ -15,7 +16,7 @@ module systole_descriptor_source
     input  logic                clk_i,
     input  logic                rst_ni,
     input  logic                start_i,       // pulse
-    input  logic                issue_mode_i,  // the issue port's; holds while a program runs
+    input  logic                issue_mode_i,  // the descriptors come from the issue port; holds while a program runs
     input  logic                freeze_i,
     input  logic [AddrBits-1:0] prog_addr_i,
     input  logic [PcBits-1:0]   prog_len_i,
@@ -35,17 +36,17 @@ module systole_descriptor_source
     output logic                desc_valid_o,
     input  logic                desc_ready_i,
     output desc_t               desc_o,
-    output logic                misaligned_o,  // level, while the list is what comes next
+    output logic                misaligned_o,  // level, while the misaligned list is the next item
     output logic [AddrBits-1:0] misaligned_addr_o,
     output logic                out_of_range_o,
-    output logic [AddrBits-1:0] list_addr_o,   // of the port's list
+    output logic [AddrBits-1:0] list_addr_o,   // address of the port's list
     output logic                idle_o
 );
   localparam int unsigned ProgAlign = 128;
   localparam int unsigned DescBytes = DescBits / 8;
   localparam int unsigned ListAlign = D > DescBytes ? D : DescBytes;
 
-  // A list of the port: the fetch is cleared, follows address and length for two cycles, and starts.
+  // Start of a list of the port: the fetch is cleared, address and length settle for two cycles, and the fetch starts.
   typedef enum logic [2:0] {Off, Pass, Clear, Follow, Start, List} state_e;
   state_e      state_q;
   // verilator lint_off UNUSEDSIGNAL
@@ -90,7 +91,7 @@ module systole_descriptor_source
       .desc_valid_o(fetch_valid), .desc_ready_i(fetch_ready), .desc_o(fetch_desc), .out_of_range_o(fetch_outside), .idle_o
   );
 
-  // The lists of the port, patched.
+  // Lists of the port, with their patches.
   assign list_valid      = state_q == List && fetch_valid;
   assign list_desc_ready = state_q == List && desc_ready_i;
   systole_patch u_patch (
@@ -101,7 +102,7 @@ module systole_descriptor_source
 
   assign out_of_range_o  = fetch_outside && !(issue_mode_i && list_full);
 
-  // What comes next.
+  // Selection of the next descriptor.
   logic passes, skips;
   assign passes            = state_q == Pass && issue_req_i.valid && !issue_req_i.stream;
   assign skips             = state_q == Pass && issue_req_i.valid && issue_req_i.stream && list.len == '0;
@@ -113,7 +114,7 @@ module systole_descriptor_source
   assign misaligned_o      = issue_mode_i ? state_q == Pass && issue_req_i.valid && issue_req_i.stream && list.len != '0 && wrong
                                           : prog_addr_i[$clog2(ProgAlign)-1:0] != '0;
 
-  // The port's item holds until it is taken.
+  // The port's item holds until it is accepted.
   logic       held_q;
   desc_t      req_q;
   always_ff @(posedge clk_i) begin

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Issue port: what the firmware makes the program's next descriptors, in the order of its stores: descriptors in SMEM, which it reads
-// word by word, and lists in HBM, which the sequencer fetches and patches (systole_patch). An item that finds no place, or no program,
-// is dropped and told. A descriptor of SMEM every 18 cycles. Docs: docs/scalar.md. Test: tests/rtl/scalar, tests/system.
+// Issue port: the items that the firmware stores here become the program's next descriptors, in the order of the stores. An
+// item is a descriptor in SMEM, which the port reads word by word, or a list in HBM, which the sequencer fetches and patches
+// (systole_patch). An item without a free place or without a program is dropped, and dropped_o reports it. A descriptor of SMEM
+// takes 18 cycles. Docs: docs/scalar.md. Test: tests/rtl/scalar, tests/system.
 
 module systole_issue
   import systole_scalar_pkg::*;
@@ -15,7 +16,7 @@ module systole_issue
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
-    input  logic                live_i,     // a program runs or starts, and no fault stopped it
+    input  logic                live_i,     // a program runs or starts and has no fault
 
     // Items, pulses.
     input  logic                issue_i,
@@ -23,7 +24,7 @@ module systole_issue
     input  logic                stream_i,
     input  logic [AddrBits-1:0] stream_addr_i,
     input  logic [31:0]         stream_len_i,
-    input  logic [2*PatchBits:0] stream_patches_i,  // how many entries of the table, the first one
+    input  logic [2*PatchBits:0] stream_patches_i,  // number of its table entries, and the first one
     input  patch_req_t          patch_i,
     output logic [3:0]          places_o,
     output logic                dropped_o,  // pulse
@@ -31,7 +32,7 @@ module systole_issue
     // SMEM.
     output smem_req_t           smem_req_o,
     // verilator lint_off UNUSEDSIGNAL
-    input  smem_rsp_t           smem_rsp_i,  // a word that cannot be corrected is a fault of the descriptor: it is all ones
+    input  smem_rsp_t           smem_rsp_i,  // an uncorrectable word is read as all ones, which makes the descriptor faulty
     // verilator lint_on UNUSEDSIGNAL
 
     // Sequencer.
@@ -62,7 +63,7 @@ module systole_issue
       .valid_o(head_valid), .ready_i(head_done), .data_o(head), .count_o(count)
   );
 
-  // A descriptor's words, first asked for, then here.
+  // Words of a descriptor: requested, received.
   logic [$clog2(Words):0] asked_q, here_q;
   logic [DescBits-1:0]    desc_q;
   logic                   whole;
@@ -90,7 +91,7 @@ module systole_issue
     if (smem_rsp_i.valid && here_q != asked_q) desc_q <= {smem_rsp_i.failed ? '1 : smem_rsp_i.data, desc_q[DescBits-1:32]};
   end
 
-  // One item a cycle; a word comes only when it was asked for.
+  // One item a cycle. A word comes only when it was requested.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_one : assert (!(issue_i && stream_i));

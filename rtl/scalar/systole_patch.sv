@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Adds to fields of a list's descriptors what a table says, three cycles a patch; what has none passes with a cycle's delay. Each entry
-// that is used grows by its step, so that the list's next pass is another one without a store. Docs: docs/scalar.md. Test: tests/system.
+// Adds values of a table to fields of a list's descriptors, three cycles a patch. A descriptor without a patch is delayed by
+// one cycle. Each entry that is used grows by its step, so the next run of the list has new values without a store. Docs:
+// docs/scalar.md. Test: tests/system.
 
 module systole_patch
   import systole_isa_pkg::*;
@@ -11,9 +12,9 @@ module systole_patch
 (
     input  logic                 clk_i,
     input  logic                 rst_ni,
-    input  patch_req_t           write_i,   // goes before the growth of an entry
+    input  patch_req_t           write_i,   // has priority over the growth of an entry
 
-    input  logic                 start_i,   // pulse: a list begins, with these entries
+    input  logic                 start_i,   // pulse: a list with these entries begins
     input  logic [PatchBits-1:0] first_i,
     input  logic [PatchBits:0]   count_i,
 
@@ -23,12 +24,13 @@ module systole_patch
     output logic                 valid_o,
     input  logic                 ready_i,
     output desc_t                desc_o,
-    output logic                 full_o    // a descriptor is here
+    output logic                 full_o    // holds a descriptor
 );
   localparam int unsigned Window = 64;  // two words
   typedef logic [Window-1:0] window_t;
 
-  // Fetch: an entry is asked for. Take: it comes, and is written back. Have: it waits for its descriptor. None: no entry is left.
+  // Fetch: an entry is requested. Take: it arrives, and the grown value is written back. Have: it waits for its descriptor.
+  // None: no entry is left.
   typedef enum logic [1:0] {None, Fetch, Take, Have} state_e;
   state_e               state_q;
   logic [PatchBits-1:0] entry_q;
@@ -53,12 +55,12 @@ module systole_patch
       .re_i(state_q == Fetch), .raddr_i(entry_q), .rdata_o(value)
   );
 
-  // The entry at hand.
-  logic [15:0] index_q, place_q;  // of its descriptor; of the descriptor at hand
+  // The current entry.
+  logic [15:0] index_q, place_q;  // number of the entry's descriptor, number of the current descriptor
   logic [3:0]  word_q;
   window_t     add_q, mask_q;
 
-  // The descriptor at hand.
+  // The current descriptor.
   logic                   full_q;
   desc_t                  desc_q;
   logic [DescBits+32-1:0] padded;
@@ -117,7 +119,7 @@ module systole_patch
     end
   end
 
-  // A list ends with its entries used.
+  // No descriptor is held when a list begins.
   always_ff @(posedge clk_i) begin
     if (rst_ni) a_start : assert (!start_i || !full_q);
   end

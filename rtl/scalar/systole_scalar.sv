@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Scalar unit: processor, SMEM, boot ROM, timer, registers, copies between SMEM and HBM, issue port. It is held in reset until the host
-// lets it run; then its firmware owns the core. Docs: docs/scalar.md. Test: tests/rtl/scalar, tests/system.
+// Scalar unit: processor, SMEM, boot ROM, timer, registers, copies between SMEM and HBM, issue port. It stays in reset until
+// the host lets it run; then its firmware owns the core. Docs: docs/scalar.md. Test: tests/rtl/scalar, tests/system.
 
 module systole_scalar
   import systole_scalar_pkg::*;
@@ -16,7 +16,7 @@ module systole_scalar
     input  logic                   clk_i,
     input  logic                   rst_ni,
 
-    // Registers of the host, and what the unit does in its place.
+    // The registers that the host sees, and the unit's control of the core.
     input  host_reg_req_t          host_reg_i,
     output scalar_ctl_t            ctl_o,
     // verilator lint_off UNUSEDSIGNAL
@@ -35,11 +35,11 @@ module systole_scalar
     output logic [D*8-1:0]         mem_wr_data_o,
     output logic [D-1:0]           mem_wr_mask_o,
     // verilator lint_off UNUSEDSIGNAL
-    input  client_rsp_t            mem_rsp_i,  // rd_rsp_far: its data are chosen already
+    input  client_rsp_t            mem_rsp_i,  // rd_rsp_far is not used: the data are already selected
     // verilator lint_on UNUSEDSIGNAL
     input  logic [D*8-1:0]         mem_rd_data_i
 );
-  // Who runs the core; the unit but for its copies is in reset until then.
+  // Owner of the core. All of the unit but its copies is in reset until it runs.
   logic        run, unit_rst_n, doorbell;
   logic [31:0] boot_addr, boot_flags, doorbell_value;
   systole_scalar_regs_pkg::systole_scalar_csr__in_t  hw_in;
@@ -57,7 +57,7 @@ module systole_scalar
   );
   always_ff @(posedge clk_i) unit_rst_n <= rst_ni && run;
 
-  // Processor. Its streams may be held in tests.
+  // Processor. Tests may stall its two streams.
   logic        instr_req, instr_gnt, instr_valid, instr_err, data_req, data_gnt, data_we, data_valid, data_err;
   logic [31:0] instr_addr, instr_data, data_addr, data_wdata, data_rdata;
   logic [3:0]  data_be;
@@ -80,7 +80,7 @@ module systole_scalar
     fast_irq     <= unit_rst_n ? {12'b0, hw_out.events.flags.value, hw_out.events.fault.value, hw_out.events.done.value} : '0;
   end
 
-  // SMEM: copies, issue port, data, instructions.
+  // SMEM. Its clients in order of priority: copies, issue port, data, instructions.
   localparam int unsigned Copy = 0, Issue = 1, Data = 2, Instr = 3;
   smem_req_t [3:0] smem_req;
   smem_rsp_t [3:0] smem_rsp;
@@ -94,7 +94,7 @@ module systole_scalar
       .corrected_o(ecc_corrected), .failed_o(ecc_failed), .word_o(ecc_word)
   );
 
-  // Instructions: SMEM or ROM.
+  // Instruction fetches: SMEM or ROM.
   logic [31:0] rom_instr, rom_data;
   logic        instr_smem, instr_rom_q, instr_none_q, instr_other_q;
   assign instr_smem      = instr_addr[31:28] == RegionSmem;
@@ -105,7 +105,7 @@ module systole_scalar
   assign instr_data      = instr_rom_q ? rom_instr : smem_rsp[Instr].data;
   assign instr_err       = instr_none_q || (smem_rsp[Instr].valid && smem_rsp[Instr].failed);
 
-  // Data: SMEM, ROM or registers.
+  // Data accesses: SMEM, ROM or registers.
   typedef enum logic [1:0] {None, Rom, Regs} place_e;
   place_e      place_q;
   logic        data_smem, data_other_q, data_failed_q, reg_req, reg_rd_ack, reg_wr_ack, reg_rd_err, reg_wr_err;
@@ -149,7 +149,7 @@ module systole_scalar
       .data_i(data_addr[2+:$clog2(RomWords)]), .data_o(rom_data)
   );
 
-  // Registers. Events come a cycle after the write, when the value is there.
+  // Registers. Events come one cycle after the write, when the register holds the value.
   systole_scalar_regs u_regs (
       .clk(clk_i), .rst_n(unit_rst_n),
       .s_cpuif_req(reg_req), .s_cpuif_req_is_wr(data_we), .s_cpuif_addr(data_addr[RegAddrBits-1:0]), .s_cpuif_wr_data(data_wdata),
@@ -223,7 +223,7 @@ module systole_scalar
 
   assign flag_req_o = '{post: post_q ? hw_out.flag_post.value.value : '0, want: hw_out.flag_wait.value.value};
 
-  // In the host's place.
+  // Control of the core in the host's place.
   assign ctl_o.start     = hw_out.core_ctrl.start.value;
   assign ctl_o.reset     = hw_out.core_ctrl.reset.value || host_reset;
   assign ctl_o.irq       = host_irq_q;
@@ -237,7 +237,7 @@ module systole_scalar
   assign ctl_o.ack       = host_ack;
   assign ctl_o.data      = host_data;
 
-  // What the registers show.
+  // Values that the registers read.
   logic        fault_q;
   logic [31:0] corrected_q, failed_q;
   logic [29:0] error_word_q;
@@ -287,7 +287,7 @@ module systole_scalar
     hw_in.ecc_flip_hi.value.hwclr   = flip_used;
   end
 
-  // Answers come one at a time; only the owner starts programs.
+  // Each port of the processor gets one answer at a time.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_instr : assert (!(smem_rsp[Instr].valid && instr_other_q));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Copies between SMEM and HBM, one at a time: HBM beats of D bytes, SMEM words. Reads ask for up to four beats ahead; a written beat is
-// masked to the words that are copied. A copy that leaves either memory or its window, or is not aligned, is refused whole.
+// Copies between SMEM and HBM, one at a time: beats of D bytes on the HBM side, words on the SMEM side. Up to four beats are
+// read ahead. A written beat is masked to the words that are copied. A copy is refused as a whole if it leaves either memory or
+// its window, or is misaligned.
 // Docs: docs/scalar.md. Test: tests/rtl/scalar.
 
 module systole_scalar_copy
@@ -21,7 +22,7 @@ module systole_scalar_copy
     input  logic [31:0]         len_i,       // bytes
     input  logic [AddrBits-1:0] hbm_addr_i,
     input  logic [31:0]         smem_addr_i,
-    input  logic                window_i,    // not for the firmware itself: HBM from base to limit
+    input  logic                window_i,    // HBM accesses are limited to base..limit; not set for the firmware's own copies
     input  logic [AddrBits-1:0] base_i,
     input  logic [AddrBits:0]   limit_i,
     output logic                busy_o,
@@ -29,7 +30,7 @@ module systole_scalar_copy
 
     output smem_req_t           smem_req_o,
     // verilator lint_off UNUSEDSIGNAL
-    input  smem_rsp_t           smem_rsp_i,  // an unreadable word goes as it was read; the counters of errors tell it
+    input  smem_rsp_t           smem_rsp_i,  // an uncorrectable word is copied as it was read; the error counters report it
     // verilator lint_on UNUSEDSIGNAL
 
     // HBM clients.
@@ -51,13 +52,13 @@ module systole_scalar_copy
 
   typedef enum logic [1:0] {Idle, In, Out, Write} state_e;
   state_e              state_q;
-  logic [29:0]         word_q, left_q;   // of SMEM; words not copied
-  logic [AddrBits-1:0] addr_q;           // of the next beat
-  logic [29:0]         ask_left_q;       // words not asked for
-  logic [WordBits-1:0] part_q;           // word of the beat
-  logic                waits_q;          // for a word of SMEM
+  logic [29:0]         word_q, left_q;   // word address in SMEM; words left to copy
+  logic [AddrBits-1:0] addr_q;           // of the next HBM beat
+  logic [29:0]         ask_left_q;       // words left to request
+  logic [WordBits-1:0] part_q;           // word of the current beat
+  logic                waits_q;          // waits for a word of SMEM
 
-  // What is refused.
+  // Copies that are refused.
   logic                legal, go;
   logic [AddrBits+1:0] hbm_end;
   assign hbm_end = (AddrBits + 2)'(hbm_addr_i) + (AddrBits + 2)'(len_i);
@@ -71,7 +72,7 @@ module systole_scalar_copy
   assign refused_o = (in_i || out_i) && !go;
   assign busy_o    = state_q != Idle;
 
-  // Beats that are read.
+  // Beats that are read from HBM.
   logic                        beat_valid, beat_take, room;
   logic [D*8-1:0]              beat;
   logic [$clog2(Ahead+1)-1:0]  flying_q, held;
@@ -82,7 +83,7 @@ module systole_scalar_copy
       .valid_o(beat_valid), .ready_i(beat_take), .data_o(beat), .count_o(held)
   );
 
-  // Words, one at a time.
+  // SMEM accesses, one word at a time.
   logic word_moves, last;
   assign last       = left_q == 30'd1;
   assign smem_req_o = '{
@@ -91,7 +92,7 @@ module systole_scalar_copy
   assign word_moves = smem_req_o.valid && smem_rsp_i.ready;
   assign beat_take  = state_q == In && word_moves && (part_q == LastWord || last);
 
-  // A beat that is put together.
+  // The beat that is being assembled.
   logic [Words-1:0]    filled_q;
   logic [D*8-1:0]      data_q;
   assign wr_valid_o = state_q == Write;
@@ -150,7 +151,7 @@ module systole_scalar_copy
     if (waits_q && smem_rsp_i.valid) data_q[32'(part_q)*32+:32] <= smem_rsp_i.data;
   end
 
-  // Every beat that comes finds room.
+  // Every beat that arrives finds room.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_room : assert (!rd_rsp_valid_i || room);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The scalar unit's registers that the host sees (docs/spec/csr.rdl, `scalar`), answered a cycle after the access, and who owns the
-// core: the scalar unit from `run` on, when no program of the host's runs; when `run` falls, the core is reset and the host's again.
+// The scalar unit's registers that the host sees (docs/spec/csr.rdl, `scalar`), answered one cycle after the access, and the
+// owner of the core. The scalar unit owns it once `run` is set and no program of the host runs. When `run` falls, the core is
+// reset and belongs to the host again.
 // Docs: docs/scalar.md. Test: tests/rtl/scalar.
 
 module systole_scalar_host
@@ -20,14 +21,14 @@ module systole_scalar_host
 
     input  logic [31:0]   state_i,
     input  logic [31:0]   completed_i,
-    input  logic          core_busy_i,   // runs, or a soft reset is in progress
+    input  logic          core_busy_i,   // a program runs, or a soft reset is in progress
 
     output logic          run_o,
     output logic          owns_o,
     output logic          reset_core_o,  // pulse
     output logic [31:0]   boot_addr_o,
     output logic [31:0]   boot_flags_o,
-    output logic          doorbell_o,    // pulse, with the value from its cycle on
+    output logic          doorbell_o,    // pulse; the value is valid from its cycle on
     output logic [31:0]   doorbell_value_o
 );
   logic run_q, owns_q;
@@ -75,7 +76,7 @@ module systole_scalar_host
     endcase
   end
 
-  // The core changes its owner only while nothing runs in it.
+  // The owner changes only while nothing runs in the core.
   logic owned_q;
   always_ff @(posedge clk_i) begin
     owned_q <= owns_q;

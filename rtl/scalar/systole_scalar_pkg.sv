@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Memory map of the scalar unit and the code of its memory: single errors are corrected, double errors found (SECDED).
-// Docs: docs/scalar.md.
+// Memory map of the scalar unit and the error-correcting code of its memory (SECDED): single errors are corrected, double
+// errors detected. Docs: docs/scalar.md.
 
 package systole_scalar_pkg;
 
@@ -14,8 +14,8 @@ package systole_scalar_pkg;
   localparam int unsigned RomWords = 256;
   localparam int unsigned RegAddrBits = 8;
 
-  // A word with its code: extended Hamming, 32 data bits among positions 1 to 38 that are no powers of two, check bits at
-  // those that are, and at position 0 the parity of all.
+  // A word with its code: extended Hamming. The 32 data bits are at the positions from 1 to 38 that are not powers of two, the
+  // check bits are at the powers of two, and position 0 has the parity of all.
   localparam int unsigned CodeBits = 39;
   typedef logic [CodeBits-1:0] code_t;
   typedef logic [5:0]          check_t;
@@ -48,7 +48,7 @@ package systole_scalar_pkg;
     return data;
   endfunction
 
-  // The positions of all ones, added without carry: 0 in a word without errors, the position of a single one.
+  // The XOR of the positions of all ones: 0 in a word without errors, the position of a single error.
   function automatic check_t syndrome(code_t code);
     check_t sum;
     sum = '0;
@@ -68,7 +68,7 @@ package systole_scalar_pkg;
 
   typedef struct packed {
     logic        corrected;  // one bit was wrong
-    logic        failed;     // more were: data means nothing
+    logic        failed;     // more bits were wrong: data is invalid
     logic [31:0] data;
   } word_t;
 
@@ -88,14 +88,14 @@ package systole_scalar_pkg;
   typedef struct packed {
     logic        valid;
     logic        write;
-    logic [3:0]  strobe;  // of a write, bytes
+    logic [3:0]  strobe;  // byte enables of a write
     logic [29:0] word;
     logic [31:0] data;
   } smem_req_t;
 
   typedef struct packed {
     logic        ready;
-    logic        valid;   // a cycle after the transfer, also of writes
+    logic        valid;   // one cycle after the transfer, also for writes
     logic        failed;
     logic [31:0] data;
   } smem_rsp_t;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// SMEM: the memory of the scalar unit, words with SECDED code, one access a cycle. Answers come a cycle after the transfer. The lowest
-// client that asks goes first. A write of some bytes of a word reads it first and takes a cycle more, in which nobody else is served.
-// After the reset all words are written 0, one a cycle. Docs: docs/scalar.md. Test: tests/rtl/scalar.
+// SMEM: the memory of the scalar unit, words with a SECDED code, one access a cycle. Answers come one cycle after the transfer.
+// The requesting client with the lowest number is served first. A write of some bytes of a word reads the word first and takes
+// one more cycle, in which no client is served. After the reset all words are cleared, one a cycle. Docs: docs/scalar.md. Test:
+// tests/rtl/scalar.
 
 module systole_smem
   import systole_scalar_pkg::*;
@@ -14,15 +15,15 @@ module systole_smem
     input  logic                     clk_i,
     input  logic                     rst_ni,
 
-    // An address beyond the memory: granted, answered as failed.
+    // An access beyond the memory is granted and answered as failed.
     input  smem_req_t [Clients-1:0]  req_i,
     output smem_rsp_t [Clients-1:0]  rsp_o,
 
-    // Self-test: bits of the code that the next write turns over.
+    // Self-test: code bits that the next write flips.
     input  code_t                    flip_i,
     output logic                     flip_used_o,
 
-    // A read that met errors: pulses, a cycle after the transfer.
+    // Pulses one cycle after the transfer of a read that met errors.
     output logic                     corrected_o,
     output logic                     failed_o,
     output logic [29:0]              word_o
@@ -31,7 +32,7 @@ module systole_smem
   localparam int unsigned IndexBits = $clog2(Words);
   typedef logic [IndexBits-1:0] index_t;
 
-  // Words are cleared first: what was never written would be no word of the code.
+  // All words are cleared first: a word that was never written would have an invalid code.
   logic   clearing_q;
   index_t clear_q;
   always_ff @(posedge clk_i) begin
@@ -44,11 +45,11 @@ module systole_smem
     end
   end
 
-  // Who is served.
+  // Arbitration.
   logic [Clients-1:0] grant, served_q;
   smem_req_t          req;
   // verilator lint_off UNUSEDSIGNAL
-  smem_req_t          req_q;  // not whether it is valid and writes
+  smem_req_t          req_q;  // valid and write are not used
   // verilator lint_on UNUSEDSIGNAL
   logic               any, in_range, part, merge_q, read_q, outside_q;
 
@@ -82,7 +83,7 @@ module systole_smem
   end
   always_ff @(posedge clk_i) if (any) req_q <= req;
 
-  // The word that was read, and what a part of a word makes of it.
+  // The word that was read, merged with the bytes that are written.
   code_t       code, written;
   word_t       word;
   logic [31:0] merged;
@@ -95,7 +96,7 @@ module systole_smem
     for (int unsigned b = 0; b < 4; b++) if (req_q.strobe[b]) merged[b*8+:8] = req_q.data[b*8+:8];
   end
 
-  // A word with errors that cannot be corrected stays what it is, unless it is written whole.
+  // A word with an uncorrectable error keeps its contents unless a whole word is written.
   always_comb begin
     write       = any && in_range && req.write && !part;
     write_index = req.word[IndexBits-1:0];
@@ -125,7 +126,7 @@ module systole_smem
   assign failed_o    = read_q && word.failed;
   assign word_o      = req_q.word;
 
-  // One client a cycle; nobody while a word is put together.
+  // One client a cycle, and none while a word is merged.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_one : assert ((grant & (grant - 1'b1)) == '0);
