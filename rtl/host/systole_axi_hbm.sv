@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// AXI4 slave in front of the HBM: INCR bursts of whole aligned beats of H bytes, write strobes, one write and one read burst at a
-// time, a beat a cycle each. D / H beats make an HBM beat: a burst may begin and end inside one. Anything else, or a burst that
-// leaves the HBM, answers SLVERR and has no effect.
+// AXI4 slave in front of the HBM. It serves INCR bursts of whole aligned beats of H bytes with write strobes, one write and one
+// read burst at a time, one beat a cycle each. D / H beats make an HBM beat; a burst may begin and end inside one. Any other
+// burst, or one that leaves the HBM, is answered with SLVERR and has no effect.
 // Docs: docs/host.md. Test: tests/rtl/host.
 
 module systole_axi_hbm
   import systole_presets_pkg::*;
 #(
     parameter int unsigned D = 64,              // bytes of an HBM beat
-    parameter int unsigned H = D,               // bytes of a beat of this port: D or a part of it
+    parameter int unsigned H = D,               // bytes of a beat of this port: D or a fraction of it
     parameter logic [AddrBits:0] HbmBytes = '0  // capacity
 ) (
     input  logic                clk_i,
@@ -40,11 +40,11 @@ module systole_axi_hbm
   localparam logic [1:0] BurstIncr = 2'b01;
   localparam logic [1:0] RespOkay = 2'b00;
   localparam logic [1:0] RespSlvErr = 2'b10;
-  localparam int unsigned RspDepth = 64 / Parts;  // HBM beats asked for and not yet taken: covers the HBM's latency
+  localparam int unsigned RspDepth = 64 / Parts;  // HBM beats requested and not yet taken: covers the HBM's latency
 
   typedef logic [PartBits-1:0] part_t;
 
-  // The part of the HBM beat at an address; the beat's own address.
+  // The part of an HBM beat that an address selects, and the address of that HBM beat.
   // verilator lint_off UNUSEDSIGNAL
   function automatic part_t part_of(logic [AddrBits-1:0] addr);
     return Parts > 1 ? addr[BeatShift+:PartBits] : '0;
@@ -54,14 +54,14 @@ module systole_axi_hbm
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 
-  // A burst that this slave does not serve.
+  // Bursts that this slave refuses.
   function automatic logic refused(logic [AddrBits-1:0] addr, logic [7:0] len, logic [2:0] size, logic [1:0] burst);
     logic [AddrBits:0] last;
     last = {1'b0, addr} + (((AddrBits + 1)'(len) + (AddrBits + 1)'(1)) << BeatShift);
     return size != 3'(BeatShift) || burst != BurstIncr || addr[BeatShift-1:0] != '0 || last > HbmBytes;
   endfunction
 
-  // Writes: the parts of an HBM beat but the last one wait for it.
+  // Writes: the parts of an HBM beat wait for its last part.
   typedef enum logic [1:0] {WIdle, WData, WResponse} wstate_e;
   wstate_e             wstate_q;
   logic [AddrBits-1:0] waddr_q;
@@ -126,10 +126,10 @@ module systole_axi_hbm
     end
   end
 
-  // Reads: requests run ahead of the data, as far as the response FIFO has room.
+  // Reads: requests run ahead of the data as far as the response FIFO has room.
   logic                        rbusy_q, rerror_q, rask_q;
   logic [AddrBits-1:0]         raddr_q;
-  logic [7:0]                  rask_left_q, rleft_q;  // HBM beats to ask for, beats to answer, each but the last
+  logic [7:0]                  rask_left_q, rleft_q;  // HBM beats left to request, beats left to answer, each minus 1
   part_t                       rpart_q;
   logic [3:0]                  rid_q;
   logic                        credit, rd_accept, rsp_valid, rsp_ready, r_accept;
@@ -201,10 +201,10 @@ module systole_axi_hbm
     end
   end
 
-  // Widths that AXI4 has; whole parts.
+  // Widths that AXI4 allows, and whole parts.
   initial a_width : assert (H >= 8 && H <= 128 && D % H == 0 && Parts <= 16);
 
-  // A burst ends where its length says; responses always find room; nothing is left over between bursts.
+  // A burst ends where its length says. Responses always find room. Nothing is left over between bursts.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_wlast : assert (!w_accept || axi_req_i.wlast == (wleft_q == '0));

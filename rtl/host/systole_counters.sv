@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Performance counters of 64 bits in a memory. A few low bits of each count in flip-flops; a sweep adds one counter's low bits to its
-// word of the memory each cycle. A read is a visit out of turn: it takes the exact count of the cycle after it and answers five to seven
-// cycles after the request. Docs: docs/host.md. Test: tests/rtl/host.
+// Performance counters of 64 bits in a memory. The low bits of each count are in flip-flops; every cycle, a sweep adds one
+// counter's low bits to its word in the memory. A read is a visit out of turn: it returns the exact count of the cycle after
+// the visit began and answers five to seven cycles after the request. Docs: docs/host.md. Test: tests/rtl/host.
 
 module systole_counters
   import systole_csr_pkg::*;
@@ -11,10 +11,10 @@ module systole_counters
     input  logic                                   clk_i,
     input  logic                                   rst_ni,
     input  logic                                   clear_i,  // all counters are 0 in the next cycle
-    input  logic                                   count_i,  // inc_i counts
+    input  logic                                   count_i,  // inc_i is counted in this cycle
     input  logic [NumCounters-1:0][CtrIncBits-1:0] inc_i,    // at most CtrMost
 
-    // Read of a half: pulse; answered before the next. The low half latches the high one.
+    // Read of one half: a pulse, answered before the next. A read of the low half latches the high half.
     input  logic                                   req_i,
     input  logic [$clog2(NumCounters)-1:0]         index_i,
     input  logic                                   high_i,
@@ -22,10 +22,11 @@ module systole_counters
     output logic [31:0]                            data_o
 );
   localparam int unsigned IndexBits = $clog2(NumCounters);
-  localparam int unsigned Period = 1 << ($clog2(NumCounters) + 1);  // cycles between two visits, at most: reads may take every other
+  localparam int unsigned Period = 1 << ($clog2(NumCounters) + 1);  // most cycles between two visits: reads may take every other one
   typedef logic [IndexBits-1:0] index_t;
 
-  // Pending read, and who is visited: a read unless its counter is still on its way to the memory, else the next of the sweep.
+  // The pending read, and the visited counter: that of the read unless it is still on its way to the memory, else the next of
+  // the sweep.
   logic   wait_q, wait_high_q, busy, read, high_ack_q;
   index_t wait_index_q, sweep_q, visit;
   logic   v1_q, v2_q, v3_q, r1_q, r2_q, r3_q;
@@ -35,7 +36,7 @@ module systole_counters
   assign read  = wait_q && !wait_high_q && !busy;
   assign visit = read ? wait_index_q : sweep_q;
 
-  // A sweep's visit of a counter that a read has just visited comes too early.
+  // The sweep waits if its counter was just visited by a read.
   logic sweep_ok, go;
   assign sweep_ok = !(v1_q && i1_q == sweep_q) && !(v2_q && i2_q == sweep_q) && !(v3_q && i3_q == sweep_q);
   assign go       = (read || sweep_ok) && !clear_i;
@@ -59,9 +60,10 @@ module systole_counters
     end
   end
 
-  // Low bits: a cycle after a visit began it takes them and leaves what this cycle adds. As many bits as a counter needs within a period.
+  // Low bits. One cycle after a visit begins they are taken, and only the increment of that cycle remains. A counter has as
+  // many low bits as it needs within a period.
   logic [31:0]            low [NumCounters];
-  logic [NumCounters-1:0] fresh_q;  // 0, whatever the memory holds
+  logic [NumCounters-1:0] fresh_q;  // the count is 0, whatever the memory holds
 
   for (genvar i = 0; i < NumCounters; i++) begin : gen_low
     localparam int unsigned Bits = $clog2(Period) + $clog2(CtrMost[i] + 1);
@@ -79,7 +81,7 @@ module systole_counters
     else if (v1_q) fresh_q[i1_q] <= 1'b0;
   end
 
-  // A visit: memory and low bits, the word in a register, the sum in another, back into the memory.
+  // A visit: read memory and low bits | register the word | register the sum | write it back.
   logic [31:0] l2_q, high_q;
   logic [63:0] word, w2_q, sum_q;
 
@@ -99,7 +101,7 @@ module systole_counters
       r1_q   <= 1'b0;
       r2_q   <= 1'b0;
       r3_q   <= 1'b0;
-      high_q <= '0;  // what a high half reads before a low one
+      high_q <= '0;  // read of a high half before any read of a low half
     end else begin
       r1_q <= go && read;
       r2_q <= r1_q;
@@ -123,15 +125,15 @@ module systole_counters
   assign ack_o  = r3_q || high_ack_q;
   assign data_o = r3_q ? sum_q[31:0] : high_q;
 
-  // Bits that no increment has: the low bits last for the largest number of so many as others may have.
+  // Bits that are 0 in every increment. The low bits are wide enough for the largest increment without these bits.
   typedef logic [NumCounters-1:0][CtrIncBits-1:0] incs_t;
   function automatic incs_t high_bits();
     for (int unsigned i = 0; i < NumCounters; i++) high_bits[i] = ~CtrIncBits'((1 << $clog2(CtrMost[i] + 1)) - 1);
   endfunction
   localparam incs_t TooHigh = high_bits();
 
-  // One read at a time; increments keep to their bound; none waits longer than its low bits last.
-  logic [$clog2(Period+1)-1:0] gap_q;  // cycles in which the sweep stood, of the last NumCounters steps and more
+  // One read at a time. Increments stay within their bound. No counter waits longer than its low bits last.
+  logic [$clog2(Period+1)-1:0] gap_q;  // cycles since the sweep visited counter 0
   always_ff @(posedge clk_i) begin
     if (!rst_ni || (go && !read && sweep_q == '0)) gap_q <= '0;
     else gap_q <= gap_q + 1'b1;

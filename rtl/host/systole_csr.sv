@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Control and status registers (generated from docs/spec/csr.rdl) and performance counters behind AXI4-Lite, and what they do: start,
-// soft reset, interrupt. Registers: docs/reference/csr.md. Docs: docs/host.md. Test: tests/rtl/host.
+// Control and status registers (generated from docs/spec/csr.rdl) and performance counters behind AXI4-Lite, and their
+// functions: start, soft reset, interrupt. Registers: docs/reference/csr.md. Docs: docs/host.md. Test: tests/rtl/host.
 
 module systole_csr
   import systole_presets_pkg::*;
   import systole_csr_pkg::*;
 #(
     parameter int unsigned Preset = 0,
-    parameter bit          Gate = 1'b1  // the registers' clock may stand still
+    parameter bit          Gate = 1'b1  // 1: the registers' clock may be gated
 ) (
     input  logic                         clk_i,
     input  logic                         rst_ni,
@@ -23,11 +23,11 @@ module systole_csr
     output logic                          reset_req_o,  // pulse
     output logic [AddrBits:0]             hbm_limit_o,
 
-    // Scalar unit; 0 without one.
+    // Scalar unit; 0 in chips without one.
     input  systole_bus_pkg::scalar_ctl_t  scalar_i,
     output systole_bus_pkg::host_reg_req_t host_reg_o,
 
-    // ECC of the memory; without it 0, and not looked at.
+    // ECC of the memory; 0 and not used in chips without it.
     input  systole_bus_pkg::ecc_event_t   ecc_i,
     output logic [31:0]                   scrub_o,
 
@@ -50,10 +50,11 @@ module systole_csr
 
   systole_csr_regs_pkg::systole_csr__in_t hw_in;
   // verilator lint_off UNUSEDSIGNAL
-  systole_csr_regs_pkg::systole_csr__out_t hw_out;  // upper bits of addresses; data of writes to counters
+  systole_csr_regs_pkg::systole_csr__out_t hw_out;  // not used: upper bits of addresses, data of writes to counters
   // verilator lint_on UNUSEDSIGNAL
 
-  // The registers change only by a request, an answer on its way, and what raises an interrupt.
+  // The registers change only through a request, a pending answer, or an event that raises an interrupt. Otherwise their clock
+  // is gated.
   logic clk, asked, answered, raised;
   assign asked    = axil_req_i.awvalid || axil_req_i.wvalid || axil_req_i.arvalid;
   assign answered = axil_rsp_o.bvalid || axil_rsp_o.rvalid || hw_in.counters.rd_ack || hw_in.counters.wr_ack || hw_in.scalar.rd_ack
@@ -108,7 +109,7 @@ module systole_csr
     hw_in.scalar.rd_data            = HasScalar ? scalar_i.data : '0;
   end
 
-  // The scalar unit's registers; without one they are answered here.
+  // The scalar unit's registers; in a chip without one they are answered here.
   assign host_reg_o = '{
       valid: hw_out.scalar.req, write: hw_out.scalar.req_is_wr, index: hw_out.scalar.addr[4:2], data: hw_out.scalar.wr_data};
   always_ff @(posedge clk_i) begin
@@ -135,7 +136,7 @@ module systole_csr
                        || (hw_out.irq.fault.value && hw_out.irq_enable.value.value[1])
                        || (HasScalar && hw_out.irq.scalar.value && hw_out.irq_enable.value.value[2]);
 
-  // The core's owner says what it runs.
+  // The core's owner selects what it runs.
   assign ctl_o.issue     = scalar_i.owns && scalar_i.issue;
   assign ctl_o.base      = scalar_i.owns ? scalar_i.base : '0;
   assign ctl_o.isolated  = scalar_i.owns && scalar_i.isolated && Chip.Cores > 1;
@@ -161,7 +162,7 @@ module systole_csr
     end
   end
 
-  // Counters count a cycle late, so that what is counted may come late in its cycle.
+  // Increments are registered before they are counted, so they may settle late in their cycle.
   logic [NumCounters-1:0][CtrIncBits-1:0] inc_q;
   logic                                   clear_q, count_q;
   always_ff @(posedge clk_i) begin

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Soft reset: freezes the core, waits until the HBM has nothing in flight, then resets the core for some cycles. The HBM
-// controller, the host interface and all memories go on. Docs: docs/host.md. Test: tests/rtl/host.
+// controller, the host interface and all memories keep running. Docs: docs/host.md. Test: tests/rtl/host.
 
 module systole_soft_reset (
     input  logic clk_i,
@@ -12,10 +12,10 @@ module systole_soft_reset (
     input  logic outstanding_i,  // the HBM has reads or writes in flight
 
     output logic busy_o,         // from the request to the end of the reset
-    output logic freeze_o,       // the core makes no new access
+    output logic freeze_o,       // the core makes no new accesses
     output logic core_rst_no
 );
-  localparam int unsigned QuietCycles = 16;  // a request on its way to the HBM shows up within these
+  localparam int unsigned QuietCycles = 16;  // a request on its way to the HBM becomes visible within these
   localparam int unsigned ResetCycles = 4;
 
   typedef enum logic [1:0] {Idle, Drain, Hold} state_e;
@@ -57,6 +57,6 @@ module systole_soft_reset (
     end
   end
 
-  // Registered, so that the core's reset has no glitches.
+  // Registered, so that the core's reset is free of glitches.
   always_ff @(posedge clk_i) core_rst_no <= rst_ni && state_q != Hold;
 endmodule
