@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
 #
-# Boot ROM of the scalar unit: tests SMEM if the host asks for it, copies the firmware's image from HBM into it, checks
-# the image's sum, jumps. Uses registers alone: SMEM holds nothing yet. Docs: docs/scalar.md.
+# Boot ROM of the scalar unit: tests SMEM if the host asks for it, copies the firmware's image from HBM into SMEM, checks
+# the sum of the image, and jumps to it. It uses only registers, because SMEM has no contents yet. Docs: docs/scalar.md.
 #
-# The image, in words: magic, bytes in all (a multiple of 32), entry, a word that makes the sum of all words 0; then what
-# goes on from address 16 of SMEM.
+# The image, in words: magic, size in bytes (a multiple of 32), entry, a word that makes the sum of all words 0; then the
+# contents from address 16 of SMEM on.
 
 #include "boot.h"
 #include "gen/regs.h"
@@ -14,7 +14,7 @@
     .section .text
     .globl _start
 
-    # Vectors: traps before the firmware has set its own.
+    # Vectors: for traps before the firmware has set its own.
     .rept 32
     j trap
     .endr
@@ -28,13 +28,13 @@ _start:                         # at 128: the reset vector
     # March C-: up w0; up r0 w1; up r1 w0; down r0 w1; down r1 w0; down r0.
     li    t1, BOOT_STATE_TESTING
     sw    t1, REG_STATE(s0)
-    li    a0, 0                 # what is read
-    li    a1, -1                # what is written
+    li    a0, 0                 # value to read
+    li    a1, -1                # value to write
     li    t0, 0
 1:  sw    a0, 0(t0)
     addi  t0, t0, 4
     bne   t0, s1, 1b
-    li    s2, 2                 # elements upwards
+    li    s2, 2                 # elements of the march upwards
 2:  li    t0, 0
 3:  lw    t1, 0(t0)
     bne   t1, a0, bad_smem
@@ -46,7 +46,7 @@ _start:                         # at 128: the reset vector
     mv    a1, t2
     addi  s2, s2, -1
     bnez  s2, 2b
-    li    s2, 2                 # elements downwards
+    li    s2, 2                 # elements of the march downwards
 4:  mv    t0, s1
 5:  addi  t0, t0, -4
     lw    t1, 0(t0)
@@ -85,7 +85,7 @@ load:
     mv    s3, a0
     jal   ra, copy
 
-    li    t0, 0                 # the sum of all words, eight in a turn
+    li    t0, 0                 # the sum of all words, eight per iteration
     li    t1, 0
 7:  .irp  at, 0, 4, 8, 12, 16, 20, 24, 28
     lw    t2, \at(t0)
@@ -97,7 +97,7 @@ load:
     lw    t0, 8(zero)
     jr    t0
 
-copy:                           # a0 bytes from HBM, and waits for them
+copy:                           # copies a0 bytes from HBM and waits for the end
     lw    t0, REG_CORE_STATUS(s0)
     andi  t0, t0, CORE_STATUS_COPYING
     bnez  t0, copy

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What boot ROM, firmware and host agree on: docs/scalar.md. C, C++ and
-// assembler read it.
+// Constants that boot ROM, firmware and host share: docs/scalar.md. C, C++ and
+// assembler sources include it.
 
 #ifndef SYSTOLE_SCALAR_BOOT_H_
 #define SYSTOLE_SCALAR_BOOT_H_
@@ -14,7 +14,7 @@
 #define BOOT_TEST_SMEM 1  // march test of SMEM
 #define BOOT_TEST_CORE 2  // known answer of the matrix unit
 
-// scalar.state; from BOOT_STATE_BAD_SMEM on nothing goes on.
+// scalar.state; from BOOT_STATE_BAD_SMEM on the scalar unit has stopped.
 #define BOOT_STATE_TESTING 1
 #define BOOT_STATE_LOADING 2
 #define BOOT_STATE_READY 3

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// From the boot ROM's jump to serving commands, and what a trap of the firmware
-// itself leaves for the host.
+// From the boot ROM's jump to the command loop, and the report that a trap of
+// the firmware itself leaves for the host.
 
 #include "boot.h"
 #include "firmware.h"
@@ -12,8 +12,8 @@
 extern const struct image_header image_start;
 extern char code_end[], memory_end[];
 
-// Code and header are not written, nothing beyond SMEM, ROM and registers is
-// reached; entries are locked, so that they bind machine mode.
+// Code and header are read-only, and only SMEM, ROM and registers are
+// accessible. The entries are locked, so they also apply to machine mode.
 static void protect(void) {
   const uint32_t code = (uint32_t)(uintptr_t)code_end >> 2;
   const uint32_t end = (uint32_t)(uintptr_t)memory_end >> 2;
@@ -24,8 +24,9 @@ static void protect(void) {
   __asm__ volatile("csrw pmpaddr2, %0" ::"r"(registers));
   __asm__ volatile("csrw pmpaddr3, %0" ::"r"(rom));
   __asm__ volatile("csrw pmpaddr4, %0" ::"r"(~0u));
-  // Read and execute to code_end (TOR); read and write to memory_end (TOR); the
-  // registers, the ROM (NAPOT); all else nothing.
+  // Read and execute up to code_end (TOR), read and write up to memory_end
+  // (TOR), then the registers and the ROM (NAPOT). The last entry denies all
+  // other addresses.
   __asm__ volatile("csrw pmpcfg0, %0" ::"r"(0x9D9B8B8Du));
   __asm__ volatile("csrw pmpcfg1, %0" ::"r"(0x98u));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The hardware as the firmware's logic sees it: in the chip registers and
-// copies (hardware.c), in tests on the host a model (tests/firmware).
+// The hardware as the firmware's logic sees it. In the chip this is registers
+// and copies (hardware.c); in tests on the host it is a model (tests/firmware).
 
 #ifndef SYSTOLE_SCALAR_HARDWARE_H_
 #define SYSTOLE_SCALAR_HARDWARE_H_
@@ -30,27 +30,27 @@ uint32_t hw_read(uint32_t reg);
 void hw_write(uint32_t reg, uint32_t value);
 #endif
 
-// Copies whole words between HBM and SMEM and waits for the end; false:
-// refused.
+// Copies whole words between HBM and SMEM and waits for the end. False: the
+// copy was refused.
 bool hw_copy_in(const uint32_t hbm[2], uint64_t offset, void* smem,
                 uint32_t bytes);
-// The same in parts: what is done between them takes no time of its own.
+// The same copy in steps: work between the steps overlaps with the copy.
 void hw_copy_prepare(const uint32_t hbm[2], uint64_t offset, const void* smem);
 void hw_copy_in_begin(uint32_t bytes);
 bool hw_copy_end(void);
 bool hw_copy_out(const uint32_t hbm[2], uint64_t offset, const void* smem,
                  uint32_t bytes);
 
-// Whose copies follow: true: the program's, refused outside of base and limit;
-// false: the firmware's own.
+// Selects for whom the following copies are. True: for the program, so they are
+// refused outside of base and limit. False: for the firmware itself.
 static inline void hw_window(bool program) {
   hw_write(REG_COPY_WINDOW, program);
 }
 
-// Hands a descriptor in SMEM to the issue port, which has a place.
+// Hands a descriptor in SMEM to the issue port, which must have a free place.
 void hw_issue(const uint32_t* descriptor);
 
-// Sleeps until an enabled event or the timer comes; may come back early.
+// Sleeps until an enabled event or the timer occurs; may return early.
 void hw_sleep(void);
 
 #ifdef __cplusplus

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Hands a program over by the issue port, where a launch has arguments or
-// loops: as lists that lie between the ends of loops. What is added to their
-// descriptors' fields is in the port's table, whose entries grow by themselves
-// from pass to pass of the loop next around them; when that begins anew they
-// are written. A program with more than the tables hold comes in chapters: the
-// next one's tables are read when all lists of the one before are handed over.
+// Hands a program over through the issue port, for launches with arguments or
+// loops. The program is cut into lists at the begins and ends of loops. The
+// values to add to descriptor fields are in the port's table. Its entries grow
+// by themselves from pass to pass of the innermost loop around them, and are
+// rewritten when that loop begins again. A program that exceeds the tables is
+// divided into chapters: the tables of the next chapter are read when all lists
+// of the current one are handed over.
 
 #include "firmware.h"
 #include "gen/regs.h"
@@ -16,19 +17,19 @@
 static struct patch patches[MAX_PATCHES];
 static struct loop loops[MAX_LOOPS];
 static struct list lists[MAX_LISTS];
-static uint16_t first_patch[MAX_PATCHES + 1];  // of an entry of the table
-static uint32_t after[MAX_LOOPS];              // the first loop not in it
+static uint16_t first_patch[MAX_PATCHES + 1];  // first patch of a table entry
+static uint32_t after[MAX_LOOPS];              // first loop not inside it
 static uint32_t first_list[MAX_LOOPS], end_list[MAX_LOOPS];
-static uint32_t last_push[MAX_LOOPS + 1];  // of a list of that loop
-static uint32_t passes[MAX_LOOPS + 1];     // 0: runs of the launch
+static uint32_t last_push[MAX_LOOPS + 1];  // last push of a list of that loop
+static uint32_t passes[MAX_LOOPS + 1];     // so far; [0]: runs of the launch
 static uint32_t num_patches, num_entries, num_loops, num_lists;
-static bool chapters;         // the launch has several
-static uint32_t chapter_end;  // of the last that was read
-static uint64_t tables_at;    // of the next one, behind the command's `tables`
+static bool chapters;         // the launch has several chapters
+static uint32_t chapter_end;  // end of the chapter that was read last
+static uint64_t tables_at;    // of the next chapter, after `tables`
 
-static uint32_t pushed;    // lists, ever
-static uint32_t room;      // places that were free, less what was pushed since
-static uint32_t instance;  // descriptors of this run
+static uint32_t pushed;    // lists pushed since the boot
+static uint32_t room;      // free places when last read, minus later pushes
+static uint32_t instance;  // descriptors pushed in this run
 static struct { uint32_t instance, index; } trail[TRAIL];
 
 static bool escaped;
@@ -40,7 +41,7 @@ static uint32_t escape_index;
 INLINE bool load_loops(const struct command* c, uint32_t begin, uint32_t end) {
   uint32_t open[MAX_LOOP_DEPTH];
   uint32_t depth = 0;
-  const uint32_t last = end == c->length ? end - 1 : end;  // not the halt
+  const uint32_t last = end == c->length ? end - 1 : end;  // without the halt
   for (uint32_t l = 0; l < num_loops; l++) {
     const struct loop* loop = &loops[l];
     if (loop->begin >= loop->end || loop->end > last) return false;
@@ -57,7 +58,7 @@ INLINE bool load_loops(const struct command* c, uint32_t begin, uint32_t end) {
   return true;
 }
 
-// The chapter, cut where loops begin and end.
+// Cuts the chapter into lists at the begins and ends of loops.
 INLINE void cut(const struct command* c, uint32_t begin, uint32_t end) {
   uint32_t open[MAX_LOOP_DEPTH];
   uint32_t depth = 0, next = 0, at = begin;
@@ -113,7 +114,8 @@ static void put(uint32_t reg, uint64_t value) {
   hw_write(reg, (uint32_t)value);
 }
 
-// Patches of one field are an entry. Values come when a loop begins.
+// Patches of the same field share an entry. Values are written when a loop
+// begins.
 INLINE bool load_entries(void) {
   uint32_t s = 0;
   num_entries = 0;
@@ -142,8 +144,8 @@ INLINE bool load_entries(void) {
   return true;
 }
 
-// All but the port's entries. Returns where the tables end; 0: they make no
-// sense.
+// Loads everything but the port's entries. Returns the end of the tables, or 0
+// if they are malformed.
 INLINE uint64_t load_tables(const struct command* c, uint64_t at,
                             uint32_t counts, uint32_t begin, uint32_t end) {
   num_patches = counts & 0xFFFF;
@@ -167,9 +169,9 @@ static bool runs(uint32_t status) {
   return (status & CORE_STATUS_RUNNING) && !(status & CORE_STATUS_FAULT);
 }
 
-// Waits until at most that many lists are in the port; false: something else
-// has to be looked at first. `room`: places that were free, less what was
-// pushed since: nothing has to be read while there are enough.
+// Waits until at most `most` lists are in the port. False: another event must
+// be handled first. `room` is the free places when last read, minus the lists
+// pushed since; while it is large enough, no register is read.
 INLINE bool wait_port(struct ring* ring, uint32_t most) {
   for (;;) {
     const uint32_t status = hw_read(REG_CORE_STATUS);
@@ -182,8 +184,8 @@ INLINE bool wait_port(struct ring* ring, uint32_t most) {
 
 enum next { NEXT_READY, NEXT_OTHER, NEXT_BAD };
 
-// Reads while the port is busy, and waits for it to write the entries; without
-// a ring there is nothing in it.
+// Reads the chapter while the port is busy, then waits for the port to drain
+// before it writes the entries. Without a ring the port is empty.
 static NOINLINE enum next next_chapter(struct ring* ring,
                                        const struct command* c) {
   static struct chapter chapter;
@@ -209,8 +211,8 @@ static enum next first_chapter(const struct command* c) {
 
 bool issue_load(const struct command* c, uint32_t stride) {
   escaped = false;
-  // Lists begin at a beat: where that holds several descriptors, programs
-  // cannot be cut anywhere.
+  // Lists begin at a beat. If a beat holds several descriptors, programs cannot
+  // be cut at every place.
   if (stride != DESCRIPTOR_BYTES) return false;
   chapters = (c->counts & COUNTS_CHAPTERS) != 0;
   if (chapters) {
@@ -223,8 +225,8 @@ bool issue_load(const struct command* c, uint32_t stride) {
 
 // Runs. -----------------------------------------------------------------------
 
-// The values of the entries of a loop that begins, or of the run; what was
-// pushed before must have used them.
+// Writes the entry values of a loop that begins, or of the run, after the lists
+// pushed before have used the old ones.
 static bool begin_entries(struct ring* ring, uint32_t loop, uint32_t s,
                           uint32_t to) {
   bool waited = false;
@@ -269,7 +271,7 @@ static inline void name(const struct list* list) {
   hw_write(REG_STREAM_PATCHES, list->entries);
 }
 
-// Takes the flag and reads the word: -1: something else has to be looked at.
+// Waits for the flag and reads the word. -1: another event must be handled.
 static int condition(struct ring* ring, const struct loop* loop) {
   static uint32_t line[DESCRIPTOR_WORDS];
   hw_write(REG_FLAG_WAIT, 1u << loop->flag);
@@ -299,7 +301,7 @@ static int has_pass(struct ring* ring, uint32_t l) {
   return loops[l].flag == LOOP_ALWAYS ? 1 : condition(ring, &loops[l]);
 }
 
-// False: something else has to be looked at first.
+// False: another event must be handled first.
 INLINE bool run_lists(struct ring* ring, uint32_t begin, uint32_t end) {
   uint32_t open[MAX_LOOP_DEPTH];
   uint32_t depth = 0, next_loop = 0, s = 0, at = begin;
@@ -313,7 +315,7 @@ INLINE bool run_lists(struct ring* ring, uint32_t begin, uint32_t end) {
       passes[l + 1] = 0;
       if (!begin_entries(ring, l + 1, first_list[l], end_list[l])) return false;
       if (loops[l].flag == LOOP_ALWAYS && after[l] == l + 1) {
-        // All its passes are one list.
+        // All passes of the loop are one and the same list.
         name(&lists[s]);
         for (uint32_t left = loops[l].count; left > 0; left--) {
           if (!push(ring, &lists[s])) return false;
@@ -353,7 +355,7 @@ INLINE bool begin_run(struct ring* ring) {
 }
 
 static NOINLINE bool run_chapters(struct ring* ring, const struct command* c) {
-  // The run before has emptied the port.
+  // The previous run has drained the port.
   if (passes[0] != 0 && first_chapter(c) != NEXT_READY) return false;
   for (uint32_t begin = 0;;) {
     if (!begin_run(ring) || !run_lists(ring, begin, chapter_end)) return true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Of the issue port, for issue.c: its sizes, lists, the fields of patches.
+// Definitions for issue.c: sizes of the issue port, lists, the fields of
+// patches.
 
 #ifndef SYSTOLE_SCALAR_ISSUE_H_
 #define SYSTOLE_SCALAR_ISSUE_H_
@@ -12,24 +13,25 @@
 
 #define DESCRIPTOR_BYTES 64
 #define DESCRIPTOR_WORDS 16
-#define PLACES 8  // of the issue port
-#define TRAIL 64  // more lists than are in the port and in the core's queues
+#define PLACES 8  // places of the issue port
+#define TRAIL 64  // exceeds the lists in the port and in the core's queues
 #define MAX_LISTS (2 * MAX_LOOPS + 1)
 #define MAX_LIST 65536  // descriptors of a list with patches
 #define FIELD_BITS 0xFFFFFFu
 #define FIELD_LSB(field) ((field)&0xFFFFu)
 #define FIELD_SIZE(field) ((field) >> 16 & 0xFFu)
 #define FIELD_LOOP(field) ((field) >> 24)
-// What a launch of one chapter does is one function each, without calls.
+// The code that a launch of one chapter runs is inlined, so that it makes no
+// calls.
 #define INLINE static inline __attribute__((always_inline))
 #define NOINLINE __attribute__((noinline))
 
-// Descriptors between two places where loops begin or end.
+// Descriptors between two places at which loops begin or end.
 struct list {
   uint32_t from, length;
   uint32_t addr[2];
-  uint32_t entries;  // as REG_STREAM_PATCHES says it
-  uint32_t loop;     // next around it, from 1; 0: none
+  uint32_t entries;  // format of REG_STREAM_PATCHES
+  uint32_t loop;     // innermost loop around it, from 1; 0: none
 };
 
 static inline uint64_t join(const uint32_t words[2]) {

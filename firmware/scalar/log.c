@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The last events in SMEM; written to HBM when the host asks, after a fault,
-// and when the firmware stops.
+// The last events are kept in SMEM. They are written to HBM when the host asks,
+// after a fault, and when the firmware stops.
 
 #include "firmware.h"
 #include "gen/regs.h"
@@ -12,7 +12,7 @@
 
 static const struct image_header* image_of_log;
 static struct { uint32_t time, event, value[2]; } kept[KEPT];
-static uint32_t events, flushed;  // since the boot
+static uint32_t events, flushed;  // counts since the boot
 static struct log_entry entry;
 
 void log_init(const struct image_header* image) {

@@ -6,7 +6,7 @@
 #include "gen/regs.h"
 #include "hardware.h"
 
-// One at a time is written.
+// Only one completion is written at a time.
 static struct completion completion;
 
 static void cancel_waiting(struct ring* ring) {
@@ -20,7 +20,7 @@ static void cancel_waiting(struct ring* ring) {
   ring->request = REQUEST_NONE;
 }
 
-// Before the next doorbell the completion is as program_run wants it.
+// Prepares the completion for program_run before the next doorbell.
 static void complete(struct ring* ring, uint32_t sequence) {
   if (completion.status != STATUS_DONE) log_flush();
   ring_complete(ring, sequence, &completion);
@@ -70,7 +70,7 @@ void serve(const struct image_header* image) {
     const struct command* command = ring_command(&ring, sequence);
     if (command && command->kind != COMMAND_STOP &&
         command->kind != COMMAND_CONTEXT && !ring_orphaned(&ring, sequence)) {
-      run(&ring, sequence, command);  // or it is refused there
+      run(&ring, sequence, command);  // it refuses illegal commands
       continue;
     }
     if (!command) {

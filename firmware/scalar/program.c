@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Runs a program: as the list that it is, or by the issue port (issue.c).
+// Runs a program, either as one list or through the issue port (issue.c).
 
 #include "firmware.h"
 #include "gen/regs.h"
@@ -9,10 +9,10 @@
 
 #define CONTEXT_ALIGN 4096
 
-// What a program may touch: HBM from base to limit. Context 0 is the host's
-// own.
+// The window that a program may access: HBM from base to limit. Context 0
+// belongs to the host itself.
 static struct { uint32_t base[2], limit[2]; } contexts[MAX_CONTEXTS];
-static uint32_t last_context;  // that had a program in the core
+static uint32_t last_context;  // the last context with a program in the core
 
 void program_init(void) {
   for (int i = 0; i < MAX_CONTEXTS; i++) {
@@ -46,7 +46,7 @@ static bool legal(const struct command* c) {
   return (c->program[0] & 127) == 0;
 }
 
-// Context 0 has base 0.
+// Context 0 always has base 0.
 static void set_window(const struct command* c) {
   const uint32_t* limit = c->limit;
   if (c->context != 0 && below(contexts[c->context].limit, limit)) {
@@ -103,7 +103,7 @@ static void capture(struct completion* out, bool issued) {
   log_event(LOG_FAULT, out->cause, out->index);
 }
 
-// The firmware met the window's end.
+// Reports that the firmware itself left the window for the program.
 static bool capture_escape(struct completion* out) {
   uint64_t address;
   uint32_t index;
@@ -127,7 +127,7 @@ static inline void set_program(const uint32_t program[2], uint32_t length,
   hw_write(REG_WATCHDOG, watchdog);
 }
 
-// What one context leaves in the core is not for another one to see.
+// Clears the core between contexts, so that no context sees another one's data.
 static void scrub(const struct image_header* image) {
   if (image->scrub_length == 0) return;
   hw_write(REG_BASE_LO, 0);
@@ -152,7 +152,7 @@ static __attribute__((noinline)) bool refuse(const struct command* c,
   return false;
 }
 
-// All runs, to the end. A straight list was started.
+// Runs all repetitions to the end. A straight list is already started.
 static __attribute__((noinline)) bool run_all(struct ring* ring,
                                               const struct command* c,
                                               struct completion* out) {
@@ -216,8 +216,8 @@ static __attribute__((noinline)) bool run_other(struct ring* ring,
   return run_all(ring, c, out);
 }
 
-// What stands between a doorbell and the first descriptor of a straight list
-// of the host's: no more than that needs, and no register that is saved.
+// The path from a doorbell to the first descriptor of a straight list of the
+// host. It does only what this needs, and saves no register.
 bool program_run(struct ring* ring, const struct command* c,
                  struct completion* out) {
   out->begin = hw_read(REG_MTIME_LO);

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What firmware and host exchange through HBM: words of 32 bits, little endian,
-// addresses as low and high word. C and C++ read it. Docs: docs/scalar.md.
+// Data that firmware and host exchange through HBM: words of 32 bits, little
+// endian, addresses as low and high word. C and C++ sources include it. Docs:
+// docs/scalar.md.
 
 #ifndef SYSTOLE_SCALAR_PROTOCOL_H_
 #define SYSTOLE_SCALAR_PROTOCOL_H_
 
 #include <stdint.h>
 
-// The firmware's image: this, then code. The host fills in what follows `sum`,
-// then `sum`, so that all words of the image add up to 0.
+// The firmware's image: this header, then code. The host fills in the fields
+// after `sum`, then `sum` itself, so that all words of the image add up to 0.
 struct image_header {
   uint32_t magic;  // IMAGE_MAGIC
   uint32_t bytes;  // of the image, a multiple of 32
   uint32_t entry;  // address in SMEM
   uint32_t sum;
-  uint32_t commands[2];      // address of the command ring
-  uint32_t completions[2];   // of the completion ring
-  uint32_t log[2];           // of the trace log
-  uint32_t entries;          // of each ring, a power of two
-  uint32_t stride;           // bytes from an entry to the next: 64, or a beat
-  uint32_t log_entries;      // of the log, a power of two, `stride` bytes each
-  uint32_t test_program[2];  // known answer (BOOT_TEST_CORE): a program,
-  uint32_t test_length;      // its descriptors,
-  uint32_t test_result[2];   // where its result lies,
-  uint32_t test_bytes;       // how long that is, a multiple of 64,
-  uint32_t test_sum;  // and its words: each added to the sum turned left by 1
-  uint32_t scrub_program[2];  // run between programs of different contexts,
+  uint32_t commands[2];       // address of the command ring
+  uint32_t completions[2];    // of the completion ring
+  uint32_t log[2];            // of the trace log
+  uint32_t entries;           // of each ring, a power of two
+  uint32_t stride;            // bytes from one entry to the next: 64, or a beat
+  uint32_t log_entries;       // of the log, a power of two, `stride` bytes each
+  uint32_t test_program[2];   // known answer (BOOT_TEST_CORE): a program,
+  uint32_t test_length;       // its descriptors,
+  uint32_t test_result[2];    // where its result lies,
+  uint32_t test_bytes;        // how long that is, a multiple of 64,
+  uint32_t test_sum;          // its checksum: sum = rotate_left(sum, 1) + word
+  uint32_t scrub_program[2];  // runs between programs of different contexts,
   uint32_t scrub_length;      // its descriptors; 0: none
   uint32_t reserved[9];
 };
@@ -43,66 +44,72 @@ struct image_header {
 #define TABLE_ALIGN 64  // a copy begins at a beat
 
 enum command_kind {
-  COMMAND_RUN = 1,      // a program
-  COMMAND_STOP = 2,     // orderly end: completes what came before, then stops
+  COMMAND_RUN = 1,   // a program
+  COMMAND_STOP = 2,  // orderly end: completes all earlier commands, then stops
   COMMAND_CONTEXT = 3,  // the window of `context`: from `program` to `limit`
 };
 
-// A command. Its place is that of its sequence number, from 0, modulo the
-// entries; `tag` is the sequence number plus 1, so that an entry that was not
-// written is seen. What waits runs in the order of priority, then of tags; stop
-// and context wait for all before them, and all behind them for them.
+// A command. Its place in the ring is its sequence number, counted from 0,
+// modulo the entries. `tag` is the sequence number plus 1, so an entry that was
+// not written is detected. Waiting commands run in the order of priority, then
+// of tags. A stop or context command waits for all commands before it, and all
+// commands behind it wait for it.
 struct command {
   uint32_t tag;
   uint32_t kind;
-  uint32_t program[2];  // multiple of 128; of a context: of 4096
+  uint32_t program[2];  // multiple of 128; for a context, of 4096
   uint32_t length;      // descriptors, the halt included
-  uint32_t limit[2];    // HBM bytes that it may touch
+  uint32_t limit[2];    // end of the HBM that it may access
   uint32_t watchdog;    // cycles without progress before a fault; 0: off
-  uint32_t timeout;     // cycles that it may take; 0: no limit
+  uint32_t timeout;     // most cycles that it may take; 0: no limit
   uint32_t repeat;      // runs of the program, at least 1
   uint32_t tables[2];   // address of patches and loops, a multiple of the beat
-  uint32_t counts;  // patches, and from bit 16 on loops, which begin at the
-                    // next multiple of TABLE_ALIGN; or COUNTS_CHAPTERS
+  uint32_t counts;  // number of patches; from bit 16 on number of loops, whose
+                    // table begins at the next multiple of TABLE_ALIGN; or
+                    // COUNTS_CHAPTERS
   uint32_t after;  // tag of a launch that must be done before; 0: none. If that
-                   // ends in another way, this one is cancelled
-  uint32_t context;   // 0: the host's own programs, kept below `limit` alone
-  uint32_t priority;  // higher goes first
+                   // launch fails, this one is cancelled
+  uint32_t context;   // 0: the host's own programs, limited only by `limit`
+  uint32_t priority;  // higher runs first
 };
 
-// Of a command whose tables are several chapters, one behind the other: each a
-// struct chapter, its patches, its loops, all at multiples of TABLE_ALIGN.
+// `counts` of a command whose tables are several chapters, one after the other.
+// Each chapter is a struct chapter, its patches and its loops, all at multiples
+// of TABLE_ALIGN.
 #define COUNTS_CHAPTERS 0x80000000u
 
-// The program from where the chapter before ends, with tables of its own; that
-// of the last one ends with the program.
+// A chapter is the part of the program from the end of the previous chapter on,
+// with its own tables. The last chapter ends with the program.
 struct chapter {
-  uint32_t end;     // the first descriptor behind it, which is in no loop
-  uint32_t counts;  // as those of a command, of this chapter
+  uint32_t end;     // the first descriptor after it; it is in no loop
+  uint32_t counts;  // of this chapter, in the format of a command's
   uint32_t reserved[14];
 };
 
-// An argument of a launch: to `bits` bits of descriptor `index` from bit `lsb`
-// on is added: `add`, and `step` times the number of the pass of a loop.
-// In ascending order of index, lsb, loop; at most MAX_PATCH_BITS, within two
-// words.
+// An argument of a launch. It adds to the field of `bits` bits from bit `lsb`
+// on of descriptor `index`: `add`, plus `step` times the pass number of a loop.
+// Patches are in ascending order of index, lsb, loop. A field has at most
+// MAX_PATCH_BITS bits and lies within two words.
 struct patch {
   uint32_t index;
-  uint32_t field;  // lsb, from bit 16 on bits, from bit 24 on the loop: 0: the
-                   // runs of the launch, n: loop n - 1 of its chapter
+  uint32_t field;  // bits 15..0: lsb, from bit 16 on: bits, from bit 24 on: the
+                   // loop. 0 is the runs of the launch, n is loop n - 1 of its
+                   // chapter
   uint32_t add[2];
   uint32_t step[2];
 };
 #define PATCH_FIELD(lsb, bits, loop) \
   ((uint32_t)(lsb) | (uint32_t)(bits) << 16 | (uint32_t)(loop) << 24)
 
-// A loop of the program, in ascending order of `begin`, outer ones first.
+// A loop of the program. Loops are in ascending order of `begin`, outer ones
+// first.
 struct loop {
   uint32_t begin, end;  // descriptors: [begin, end)
-  uint32_t count;       // passes; with a flag at most
-  uint32_t flag;        // LOOP_ALWAYS, or: before each pass this sync flag is
-                        // taken and a word of HBM read; 0 ends the loop
-  uint32_t word[2];     // its address
+  uint32_t count;       // number of passes; with a flag the most passes
+  uint32_t flag;        // LOOP_ALWAYS, or a sync flag that is taken before each
+                        // pass, together with a read of a word in HBM; 0 in the
+                        // word ends the loop
+  uint32_t word[2];     // address of the word
 };
 #define LOOP_ALWAYS 0xFFFFFFFFu
 
@@ -110,36 +117,37 @@ enum completion_status {
   STATUS_DONE = 0,
   STATUS_FAULT = 1,
   STATUS_TIMEOUT = 2,
-  STATUS_REFUSED = 3,    // a command that means nothing
-  STATUS_CANCELLED = 4,  // the host asked for it, or what it waits for failed
+  STATUS_REFUSED = 3,    // a malformed command
+  STATUS_CANCELLED = 4,  // the host cancelled it, or the launch it waits for
+                         // failed
   STATUS_STOPPED = 5,    // the answer to COMMAND_STOP
 };
 
 struct completion {
   uint32_t tag;  // of the command
   uint32_t status;
-  uint32_t runs;                                          // complete
+  uint32_t runs;                                          // completed runs
   uint32_t cause, queue, index, address[2], fault_cycle;  // of a fault
   uint32_t begin, end;  // low halves of mtime: command read, program ended
   uint32_t saturated;
   uint32_t instance;        // of a fault: descriptors that came before it
-  uint32_t smem_corrected;  // reads of SMEM in which ECC put a bit right, since
-                            // the boot; more wrong bits are a trap
+  uint32_t smem_corrected;  // SMEM reads that ECC corrected since the boot; an
+                            // uncorrectable one is a trap
   uint32_t smem_word;       // SMEM address of the last one
   uint32_t reserved;
 };
-// `queue` of a fault that is none of the core's: the firmware, which read a
+// `queue` of a fault that does not come from the core: the firmware read a
 // descriptor or a condition for the program.
 #define FAULT_QUEUE_FIRMWARE 8
 #define FAULT_HBM_RANGE 6  // docs/spec/isa.yaml
 
-// Doorbell values: how many commands the host has written since the boot,
-// modulo 2^24, below a request.
+// Doorbell value: the number of commands that the host has written since the
+// boot, modulo 2^24, and above it a request.
 #define DOORBELL_COUNT_MASK 0xFFFFFFu
 #define DOORBELL_REQUEST_SHIFT 24
 #define REQUEST_NONE 0
-#define REQUEST_CANCEL 1  // drop what has not begun, stop what runs
-#define REQUEST_LOG 2     // write the trace log out
+#define REQUEST_CANCEL 1  // drop waiting commands, stop the running one
+#define REQUEST_LOG 2     // write the trace log to HBM
 
 enum log_event {
   LOG_BOOT = 1,

@@ -37,8 +37,8 @@ bool ring_is_done(const struct ring* ring, uint32_t sequence) {
   return ring->done >> place(ring, sequence) & 1;
 }
 
-// Whether what it waits for ended before, and not well; how is known of the
-// last `entries` alone.
+// Whether the launch that it waits for ended before and failed. The status is
+// known only for the last `entries` commands.
 static __attribute__((noinline)) bool ended_badly(const struct ring* ring,
                                                   uint32_t sequence,
                                                   uint32_t after) {
@@ -70,7 +70,7 @@ static void fetch_all(struct ring* ring) {
 static inline void take_doorbell(struct ring* ring) {
   hw_write(REG_EVENTS, EVENTS_DOORBELL);
   const uint32_t value = hw_read(REG_DOORBELL);
-  // The count is modulo 2^24: it never goes back.
+  // The count is modulo 2^24 and never decreases.
   ring->written += (value - ring->written) & DOORBELL_COUNT_MASK;
   if (__builtin_expect(value >> DOORBELL_REQUEST_SHIFT, 0)) {
     ring->request = value >> DOORBELL_REQUEST_SHIFT;
@@ -101,7 +101,7 @@ const struct command* ring_wait(struct ring* ring) {
   hw_window(false);
   hw_copy_prepare(ring->image->commands, ring->offset[at], c);
   while (!(hw_read(REG_EVENTS) & EVENTS_DOORBELL)) hw_sleep();
-  // Whatever it is that the host wants; the rest is done while this is copied.
+  // Starts the copy whatever the host wants; the rest overlaps with the copy.
   hw_copy_in_begin(sizeof *c);
   take_doorbell(ring);
   ring->orphans = 0;
@@ -136,8 +136,8 @@ bool ring_pick(const struct ring* ring, uint32_t* sequence) {
       *sequence = s;
       return s == ring->head;
     }
-    // What waits for itself, or for what comes later, never gets its turn here
-    // but is refused where it is looked at.
+    // A command that waits for itself or for a later one is not held back here;
+    // program_run refuses it.
     if (c->after != 0 && c->after < c->tag &&
         !ring_is_done(ring, c->after - 1)) {
       continue;

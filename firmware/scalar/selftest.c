@@ -8,8 +8,8 @@
 static volatile uint32_t cell;
 static uint32_t result[ENTRY_WORDS];
 
-// A bit of the code turned over is corrected and counted. (What more of them do
-// is a fault of the processor: tests/rtl/scalar.)
+// Checks that each flipped bit of the code is corrected and counted. (Several
+// flipped bits cause a trap of the processor: tests/rtl/scalar.)
 bool selftest_ecc(void) {
   for (uint32_t bit = 0; bit < 39; bit++) {
     const uint32_t before = hw_read(REG_ECC_CORRECTED);

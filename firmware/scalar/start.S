@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
 #
-# The image's start: header, traps, entry. Interrupts stay off: what is enabled in mie ends a wfi, no more.
+# The start of the image: header, trap handler, entry. Interrupts stay off: an interrupt enabled in mie only ends a wfi.
 
 #include "boot.h"
 
@@ -27,7 +27,7 @@ _start:
     csrw  mtvec, t0
     li    t0, 0x70880           # timer, external, fast interrupts 0 to 2
     csrw  mie, t0
-    call  main                  # what is not of the image is 0: SMEM was cleared, and tested with 0 last
+    call  main                  # memory outside the image is 0: SMEM was cleared, and the test ends with 0
 trap:
     la    sp, stack_top
     csrr  a0, mcause
