@@ -6,7 +6,7 @@
 module BB (
     inout  wire  B,
     input  logic I,
-    input  logic T,  // high: not driven
+    input  logic T,  // high: the pad is not driven
     output logic O
 );
   assign B = T ? 1'bz : I;

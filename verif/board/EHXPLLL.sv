@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// PLL of an ECP5 as ecppll sets it for boards, for simulation of a netlist: the input is the clock, and the SDRAM's is half a period later (the
-// board's: a quarter), as in systole_pll. A netlist has it without its settings.
+// PLL of an ECP5 with the settings of ecppll for boards, for simulation of a netlist. Its output clock is the input clock, and
+// the SDRAM's clock is half a period later (on the board a quarter), as in systole_pll. The netlist instantiates it without its
+// settings.
 
 module EHXPLLL (
     input  logic RST,

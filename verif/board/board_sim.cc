@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A board in simulation behind a pseudo-terminal: prints "port PATH", and what
-// connects there talks to the board's serial pins.
+// Simulates a board behind a pseudo-terminal. It prints "port PATH"; a program
+// that opens PATH talks to the board's serial pins.
 //
 //   board_sim [--lost N] [--flipped N] [--doubled N] [--seed N] [--cycles N]
 //             [+plusargs of the model]
 //
-// Faults are in 1/1000000 a byte, both ways. It ends on SIGTERM, or after so
-// many cycles. The serial port has two clocks a bit; while nothing happens the
-// clock stands still.
+// The faults are rates in 1/1000000 per byte, in both directions. The program
+// ends on SIGTERM, or after the given number of cycles. The serial port has two
+// clocks a bit. The clock stops while the board is idle.
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -89,8 +89,8 @@ class Line {
   Line(const Options& options, int fd)
       : options_(options), random_(options.seed), fd_(fd) {}
 
-  // Bytes between the terminal and the pins. `wait`: nothing else is to be
-  // done.
+  // Moves bytes between the terminal and the pins. `wait`: there is nothing
+  // else to do.
   void Exchange(Uart& uart, bool wait) {
     if (wait) {
       pollfd poll_fd = {fd_, POLLIN, 0};
@@ -128,8 +128,8 @@ class Line {
   int injected_ = 0;
 };
 
-// The controlling side of a new pseudo-terminal; the other one stays open, so
-// that hosts may come and go. -1: no pseudo-terminal.
+// The controlling side of a new pseudo-terminal. The other side stays open, so
+// that hosts may connect and disconnect. -1: no pseudo-terminal.
 int OpenTerminal() {
   const int fd = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
   if (fd < 0 || grantpt(fd) != 0 || unlockpt(fd) != 0) return -1;

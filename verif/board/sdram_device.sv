@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Model of a 16-bit SDRAM of 4 banks x 8192 rows x 512 columns (MT48LC16M16A2, speed grade -75) with burst length 1. Each rule of its data
-// sheet that the controller must keep is an assertion. Docs: docs/fpga.md. Test: tests/fpga/sdram_test.cc.
+// Model of a 16-bit SDRAM of 4 banks x 8192 rows x 512 columns (MT48LC16M16A2, speed grade -75) with burst length 1. Each data
+// sheet rule for the controller is an assertion. Docs: docs/fpga.md. Test: tests/fpga/sdram_test.cc.
 
 module sdram_device #(
     parameter int unsigned ClockHz = 60_000_000
@@ -31,9 +31,9 @@ module sdram_device #(
   localparam int TWr = cycles(15_000);
   localparam int TMrd = 2;
   localparam int PowerUp = cycles(100_000_000);
-  // 8192 refreshes in 64 ms; a controller may put off eight of them.
+  // 8192 refreshes in 64 ms; a controller may postpone eight of them.
   localparam int MaxRefreshGap = 9 * cycles(7_812_500);
-  localparam int Longest = 1 << 30;  // as long ago as can be told
+  localparam int Longest = 1 << 30;  // the longest time that is counted
 
   typedef enum logic [2:0] {
     LoadMode = 3'b000, Refresh = 3'b001, Precharge = 3'b010, Activate = 3'b011, Write = 3'b100, Read = 3'b101,
@@ -44,7 +44,7 @@ module sdram_device #(
   logic [15:0] mem [1 << 24];
   logic [3:0]  open_q = '0;
   logic [12:0] row_q [4];
-  // Cycles since an event.
+  // Cycles since an event of each kind.
   int          since_activate_q [4] = '{default: Longest};
   int          since_precharge_q [4] = '{default: Longest};
   int          since_write_q [4] = '{default: Longest};
@@ -107,7 +107,7 @@ module sdram_device #(
         if (!dqm[0]) mem[at][7:0] <= dq[7:0];
         if (!dqm[1]) mem[at][15:8] <= dq[15:8];
         since_write_q[ba] <= 1;
-        if (a[10]) begin  // closes by itself
+        if (a[10]) begin  // auto precharge
           open_q[ba]            <= 1'b0;
           since_precharge_q[ba] <= 1 - TWr;
         end
@@ -121,7 +121,7 @@ module sdram_device #(
       default: ;
     endcase
 
-    // Data leave latency cycles after the read, so that the receiver has them at that edge; masked two cycles ahead.
+    // Data leave after the CAS latency, so that the receiver samples them at that edge. The mask acts two cycles later.
     out_valid_q  <= {out_valid_q[2:0], command == Read};
     out_q        <= '{0: mem[at], 1: out_q[0], 2: out_q[1], 3: out_q[2]};
     mask_q       <= '{0: dqm, 1: mask_q[0], 2: mask_q[1]};
@@ -129,7 +129,7 @@ module sdram_device #(
     drive_data_q <= latency_q == 3'd2 ? out_q[0] : out_q[1];
   end
 
-  // The data sheet's rules.
+  // Rules of the data sheet.
   always_ff @(posedge clk) begin
     if (command == LoadMode) begin
       a_mode_closed : assert (open_q == '0 && closed_q);
@@ -169,7 +169,7 @@ module sdram_device #(
       if (a[10]) a_auto_tras : assert (since_activate_q[ba] + TWr >= TRas);
     end
     if (command == Read) a_read_mask : assert (dqm == '0);
-    // The bus turns: nobody drives when data come out.
+    // Bus turnaround: a write must not coincide with read data.
     if (command == Write) a_turn : assert (!drive_q && out_valid_q[1:0] == '0);
     if (ready_q && refreshes_q >= 2) a_refresh_rate : assert (since_refresh_q <= MaxRefreshGap);
   end

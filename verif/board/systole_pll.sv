@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The board's clocks, for simulation: the input is the clock, and the SDRAM's is half a period later (the board's: a quarter).
+// The board's clocks, for simulation: the output clock is the input clock, and the SDRAM's clock is half a period later (on the
+// board a quarter).
 
 module systole_pll (
     input  logic clkin,

@@ -36,8 +36,8 @@ class Log {
           ", \"cycles\": ", counts.cycles, ", \"hits\": [",
           absl::StrJoin(counts.hits, ","), "]}"));
     }
-    // Whoever reads the folder sees whole files only. A process has a log for
-    // each model that it loaded from a file.
+    // A reader of the folder sees only complete files. A process has one log
+    // for each model that it loaded from a file.
     const auto& [preset, checked] = counts_.begin()->first;
     const std::string file =
         absl::StrCat(folder_, "/functional.", getpid(), ".", preset, ".",

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What the cores of a process have done: cycles, and the bins of functional
-// coverage of those with its probe (gen/systole_coverage_probe.sv). Written at
-// the end of the program into the folder that SYSTOLE_COVERAGE_DIR names, a
-// file a process; without that variable nothing is kept.
+// Coverage of the simulated cores of a process: cycles, and the bins of
+// functional coverage of the cores with the probe
+// (gen/systole_coverage_probe.sv). It is written at the end of the program to
+// the folder that SYSTOLE_COVERAGE_DIR names, one file per process. Without
+// that variable nothing is recorded.
 #ifndef SYSTOLE_VERIF_COVERAGE_LOG_H_
 #define SYSTOLE_VERIF_COVERAGE_LOG_H_
 
@@ -14,7 +15,8 @@
 
 namespace systole::coverage {
 
-// Counts of one model when it goes: `hits` empty without a probe.
+// Adds the counts of a model that is destroyed; `hits` is empty without a
+// probe.
 void Add(const std::string& preset, bool checked, uint64_t cycles,
          const std::vector<uint32_t>& hits);
 

@@ -6,8 +6,8 @@
 //
 //   dram::TickAxi(device, &dut);
 //
-// The master's outputs come from registers: what they are after an edge holds
-// until the next one, whatever the memory answers.
+// The master's outputs come from registers. Their value after an edge holds
+// until the next edge, whatever the memory answers.
 
 #ifndef SYSTOLE_VERIF_DRAM_MODEL_AXI_H_
 #define SYSTOLE_VERIF_DRAM_MODEL_AXI_H_

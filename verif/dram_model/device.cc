@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kKeepViolations = 16;
 constexpr uint64_t kBoundary = 4096;  // an AXI4 burst must not cross it
 constexpr uint8_t kIncr = 1, kOkay = 0, kSlaveError = 2;
-constexpr size_t kAddresses = 8, kBeats = 64;  // that the slave port holds
+constexpr size_t kAddresses = 8, kBeats = 64;  // capacity of the slave port
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom
 // number generators, 2014).
@@ -111,7 +111,7 @@ void Device::TakeData(const AxiIn& in, AxiOut* out) {
 }
 
 void Device::Answers(const AxiIn& in, AxiOut* out) {
-  // What is offered stays until it is taken.
+  // A response that is offered stays until it is accepted.
   if (!read_answers_.empty() && (r_offered_ || !Pause())) {
     shown_ = read_answers_.front();
     out->rvalid = true;
@@ -129,7 +129,7 @@ void Device::Answers(const AxiIn& in, AxiOut* out) {
   }
 }
 
-// Begins a burst, or does a beat of the one that is being served.
+// Begins a burst, or serves a beat of the current one.
 void Device::Serve() {
   const int64_t now = counters_.cycles;
   if (!serving_) {
@@ -137,7 +137,7 @@ void Device::Serve() {
     const bool write =
         !writes_.empty() && writes_.front().ready_at <= now && complete_ > 0;
     if (!read && !write) return;
-    // Reads first; now and then a write, so that each gets on.
+    // Reads have priority; at random a write goes first, so that both advance.
     serving_write_ = write && (!read || random_() % 4 == 0);
     serving_ = true;
     beat_ = 0;

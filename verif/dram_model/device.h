@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Model of a board's DRAM behind an AXI4 slave port: data, time and a check of
-// what the master does. One burst is served at a time, reads and writes in any
-// order between them, in order among themselves; answers come beat_cycles a
-// beat and latency cycles after the address at the earliest.
+// Model of a board's DRAM behind an AXI4 slave port. It stores data, models
+// time and checks the master. One burst is served at a time; reads are served
+// in order and so are writes, but not one relative to the other. Responses take
+// beat_cycles per beat and come at least latency cycles after the address.
 //
 //   Device device({.bytes = 32 << 20});
 //   device.Write(0x1000, bytes);  // backdoor
@@ -12,9 +12,9 @@
 //   device.Tick(in, &out);
 //   if (device.violation_count() != 0) ...
 //
-// A read that is served before a write, or the other way round, is what AXI4
-// allows; a master that needs an order has to wait for the answer. With a stall
-// rate every channel pauses at random and either kind may go first.
+// AXI4 allows a read to be served before an earlier write and the other way
+// round, so a master that needs an order must wait for the response. With a
+// stall rate every channel stalls at random, and either kind may go first.
 
 #ifndef SYSTOLE_VERIF_DRAM_MODEL_DEVICE_H_
 #define SYSTOLE_VERIF_DRAM_MODEL_DEVICE_H_
@@ -32,8 +32,7 @@
 
 namespace systole::dram {
 
-// What the master drives in a cycle. Data and strobes are packed, byte 0
-// lowest.
+// Signals of the master in a cycle. Data and strobes are packed, byte 0 lowest.
 struct AxiIn {
   struct Address {
     bool valid = false;
@@ -43,10 +42,10 @@ struct AxiIn {
   Address aw, ar;
   bool wvalid = false, wlast = false, bready = false, rready = false;
   const void* wdata = nullptr;
-  const void* wstrb = nullptr;  // a bit a byte
+  const void* wstrb = nullptr;  // one bit per byte
 };
 
-// What the memory answers in the same cycle.
+// Signals of the memory in the same cycle.
 struct AxiOut {
   bool awready = false, wready = false, bvalid = false, arready = false,
        rvalid = false, rlast = false;
@@ -59,10 +58,10 @@ class Device {
   struct Options {
     uint64_t bytes = 32 << 20;
     int beat_bytes = 16;
-    uint64_t seed = 1;    // of stalls, and of what never-written memory holds
+    uint64_t seed = 1;    // of stalls and of unwritten memory
     int latency = 10;     // cycles from an address to its first data
-    int beat_cycles = 8;  // cycles a beat: 16 bits a cycle at 16 bytes
-    int stall_rate = 0;   // of random pauses, in 1/256
+    int beat_cycles = 8;  // cycles per beat: 16 bits a cycle at 16 bytes
+    int stall_rate = 0;   // rate of random stalls, in 1/256
   };
   struct Counters {
     int64_t cycles = 0, read_bursts = 0, write_bursts = 0, read_beats = 0,
@@ -74,13 +73,13 @@ class Device {
   // One cycle.
   void Tick(const AxiIn& in, AxiOut* out);
 
-  // Backdoor by byte address, of what has reached the memory; inside the
-  // capacity.
+  // Backdoor by byte address, inside the capacity. It sees the writes that have
+  // reached the memory.
   void Write(uint64_t address, absl::Span<const uint8_t> bytes);
   void Read(uint64_t address, absl::Span<uint8_t> bytes) const;
 
-  // Accesses that touch bytes begin .. end - 1 are answered with SLVERR, and
-  // writes there have no effect.
+  // Accesses that touch bytes begin .. end - 1 are answered with SLVERR. Writes
+  // to them have no effect.
   void FailAt(uint64_t begin, uint64_t end) {
     fail_begin_ = begin;
     fail_end_ = end;
@@ -89,7 +88,7 @@ class Device {
   uint64_t capacity() const { return options_.bytes; }
   const Counters& counters() const { return counters_; }
   int64_t violation_count() const { return violation_count_; }
-  const std::vector<std::string>& violations() const {  // the first of them
+  const std::vector<std::string>& violations() const {  // the first ones
     return violations_;
   }
 
@@ -100,7 +99,7 @@ class Device {
   struct Burst {
     uint64_t addr;
     int beats;
-    int64_t ready_at;  // cycle of the first data at the earliest
+    int64_t ready_at;  // earliest cycle of the first data
   };
   struct Beat {
     std::array<uint8_t, kMaxBeatBytes> data;
@@ -112,7 +111,7 @@ class Device {
     uint8_t resp;
     bool last;
   };
-  // A channel on which the master holds what it offers until it is taken.
+  // A channel on which the master must hold a transfer until it is accepted.
   struct Held {
     bool valid = false;
     std::vector<uint8_t> payload;
@@ -143,15 +142,15 @@ class Device {
   uint64_t fail_begin_ = 0, fail_end_ = 0;
   std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
 
-  std::deque<Burst> reads_, writes_;  // addresses that came
-  std::deque<Beat> beats_;            // write data that came
-  int complete_ = 0;                  // bursts of which all data came
+  std::deque<Burst> reads_, writes_;  // addresses that arrived
+  std::deque<Beat> beats_;            // write data that arrived
+  int complete_ = 0;                  // bursts whose data are complete
   std::deque<Answer> read_answers_;
   std::deque<uint8_t> write_answers_;
-  Answer shown_;  // what rdata points at
+  Answer shown_;  // the data that rdata points at
   bool r_offered_ = false, b_offered_ = false;
 
-  // The burst that is being served.
+  // The current burst.
   bool serving_ = false, serving_write_ = false;
   int beat_ = 0;
   int64_t next_at_ = 0;

@@ -23,9 +23,9 @@ namespace systole::faults {
 namespace {
 
 constexpr const char kMemory[] = "HBM";
-constexpr uint32_t kWatchdog = 1500;  // cycles, above any pause of the programs
-constexpr uint64_t kPatience = 8;     // programs' times until the driver stops
-constexpr unsigned kSeconds = 40;     // of a copy that does not even come there
+constexpr uint32_t kWatchdog = 1500;  // cycles; the programs pause for less
+constexpr uint64_t kPatience = 8;     // driver's limit in program times
+constexpr unsigned kSeconds = 40;     // if a copy does not get there
 
 struct Run {
   absl::Status status;
@@ -35,7 +35,7 @@ struct Run {
   std::string cause;
 };
 
-// What the driver sees of one run.
+// What the driver sees of a run.
 Run RunOnce(Device& device, const Workload& work, const bool& stopped) {
   Run run;
   if (run.status = device.Start(work.program); run.status.ok()) {
@@ -62,12 +62,12 @@ Run RunOnce(Device& device, const Workload& work, const bool& stopped) {
   return run;
 }
 
-// "outcome detail"
+// Gives "outcome detail".
 std::string Judge(const Run& run, const std::vector<uint8_t>& expected) {
   if (run.fault) return absl::StrCat("reported ", run.cause);
   if (run.stopped) return "reported timeout";
   if (run.output != expected) {
-    // The firmware's own account of what went wrong is one, too.
+    // An error that the firmware reports counts as reported, too.
     if (absl::StartsWith(run.status.message(), "firmware: "))
       return "reported firmware";
     return "silent";
@@ -102,7 +102,7 @@ absl::StatusOr<std::unique_ptr<Bench>> Open(const Options& options,
   if (!opened.ok()) return opened.status();
   bench->device = *std::move(opened);
   absl::Status loaded = bench->device->Load(bench->work.program);
-  // The results' place, so that no result is there by chance.
+  // The results are overwritten, so that none is right by chance.
   for (const Range& r : bench->work.outputs) {
     const std::vector<uint8_t> blank(r.bytes, 0xA5);
     loaded.Update(bench->device->Write(r.address, blank));
@@ -141,13 +141,13 @@ struct Planned {
   std::pair<std::string, uint64_t> word;
 };
 
-// Flips of one structure whose cycles follow each other. Two of one word might
-// undo each other before its code, and so might a bit and its parity: what has
-// parity is turned bit by bit.
+// Groups flips of one structure with successive cycles. Two flips in one word
+// might cancel before its code is checked, and so might a bit and its parity
+// bit. Structures with parity are therefore flipped one bit at a time.
 std::vector<std::vector<size_t>> Group(const Options& options,
                                        const std::vector<Planned>& plan) {
   std::vector<std::vector<size_t>> groups;
-  std::map<std::string, size_t> open;  // of a structure
+  std::map<std::string, size_t> open;  // the open group of a structure
   for (size_t i = 0; i < plan.size(); ++i) {
     const std::string& structure = plan[i].flip.structure;
     const auto asked = options.groups.find(structure);
@@ -183,7 +183,7 @@ absl::StatusOr<Results> RunCampaign(const Options& options) {
   const State state = *std::move(found);
   Injector& injector = Injector::Get();
 
-  // Without a flip: how long it takes and what is right.
+  // A run without a flip gives the duration and the right results.
   const auto said_right =
       injector.Rehearse(state.everything(), [&]() -> std::string {
         const Run run = RunOnce(*device, work, false);

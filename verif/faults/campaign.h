@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Runs a program on the Verilated chip many times, each time with one bit of
-// its state turned at one cycle, and says what became of each. docs/faults.md.
+// its state flipped in one cycle, and reports the outcome of each run.
+// docs/faults.md.
 //
 //   auto results = RunCampaign({.preset = "nano", .seed = 1, .flips = 100});
 
@@ -20,19 +21,19 @@ namespace systole::faults {
 
 struct Options {
   std::string preset = "nano";
-  uint32_t seed = 1;  // of the data and of what is turned
+  uint32_t seed = 1;  // of the data and of the flips
   int flips = 100;
-  int jobs = 2;      // copies of the process at a time
-  std::string only;  // a structure; empty: all, each as often
-  // Flips that a copy begins with (injector.h); 1: a copy each. The outcomes
-  // are the same.
+  int jobs = 2;      // copies of the process that run at a time
+  std::string only;  // a structure; empty: all, equally often
+  // Flips that a copy begins with (injector.h); 1: one copy per flip. The
+  // outcomes do not depend on it.
   int group = 8;
-  std::map<std::string, int> groups;  // of some structures, instead
+  std::map<std::string, int> groups;  // for some structures, instead of `group`
 };
 
-// masked: the results are right. corrected: and ECC says that it put something
-// right. reported: a fault, or no end within the driver's time. silent: the
-// results are wrong, and nobody says so.
+// masked: the results are right. corrected: they are right, and ECC reports a
+// correction. reported: there was a fault, or the driver timed out. silent: the
+// results are wrong without a report.
 enum class Outcome { kMasked, kCorrected, kReported, kSilent };
 inline constexpr const char* kOutcomeNames[] = {"masked", "corrected",
                                                 "reported", "silent"};
@@ -45,15 +46,15 @@ struct Flip {
 };
 
 struct Results {
-  uint64_t cycles = 0;  // in which bits turn: from the start to the last
-                        // descriptor's end
+  uint64_t cycles = 0;  // window of the flips: from the start to the end of the
+                        // last descriptor
   std::map<std::string, uint64_t> bits;  // of each structure
   std::vector<Flip> flips;
-  uint64_t copies = 0, early = 0;  // runs; of them ended before their end
+  uint64_t copies = 0, early = 0;  // runs; those that ended early
 };
 
-// kInvalidArgument: no such preset or structure; the message lists what there
-// is. kInternal: the program fails without a flip, or the harness did.
+// kInvalidArgument: no such preset or structure; the message lists the existing
+// ones. kInternal: the program fails without a flip, or the harness failed.
 absl::StatusOr<Results> RunCampaign(const Options& options);
 
 }  // namespace systole::faults

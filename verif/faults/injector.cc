@@ -26,9 +26,9 @@
 namespace systole::faults {
 namespace {
 
-constexpr uint64_t kEvery = 16;   // cycles from a digest to the next
-constexpr uint64_t kOften = 64;   // after a bit all digests are looked at
-constexpr uint64_t kSeldom = 64;  // then those of such cycles
+constexpr uint64_t kEvery = 16;   // cycles from one digest to the next
+constexpr uint64_t kOften = 64;   // cycles after a flip with all digests
+constexpr uint64_t kSeldom = 64;  // afterwards, only digests of these cycles
 constexpr char kDied[] = "died";
 constexpr char kEqual[] = "equal";
 
@@ -74,7 +74,7 @@ std::unique_ptr<tb::CoreModel> Make(const tb::CoreOptions& options,
 
 uint64_t Fold(uint64_t sum, const void* data, size_t bytes) {
   const auto* from = static_cast<const uint8_t*>(data);
-  // Four lanes: what one multiplication waits for, others do meanwhile.
+  // Four lanes, so that the multiplications overlap.
   uint64_t lanes[4] = {sum, sum + 1, sum + 2, sum + 3};
   for (; bytes >= 32; bytes -= 32, from += 32) {
     uint64_t words[4];
@@ -109,7 +109,8 @@ absl::Status Died(const std::vector<size_t>& group, const std::string& text) {
                       group.front(), text));
 }
 
-// A child process and the pipe's end that is this process's. pid < 0: errno.
+// Starts a child process with a pipe; `end` is this process's end of it. pid <
+// 0: see errno.
 pid_t Fork(int* end) {
   int ends[2];
   if (pipe(ends) != 0) return -1;
@@ -131,7 +132,7 @@ Injector& Injector::Get() {
   return injector;
 }
 
-// The child's words; "timeout" or kDied if it did not end well.
+// The child's text; "timeout" or kDied if it did not end normally.
 std::string Injector::ReadAll(int pipe, pid_t pid) {
   std::string text;
   char buffer[4096];
@@ -208,7 +209,7 @@ uint64_t Injector::Digest() const {
   for (const auto& part : plan_.state)
     sum = Fold(sum, part.data(), part.size());
   for (int c = 0; memory_->hbm(0) != nullptr && c < tb::kMaxCores; ++c) {
-    if (c > 0 && plan_.state.size() == 1) break;  // a model a core
+    if (c > 0 && plan_.state.size() == 1) break;  // there is a model per core
     const uint64_t digest = memory_->hbm(c)->Digest();
     sum = Fold(sum, &digest, sizeof digest);
   }
@@ -233,7 +234,7 @@ void Injector::Step(uint64_t cycle) {
   }
 }
 
-// What the host has seen; and so what the driver is at.
+// History of the host's pins, which determines the state of the driver.
 void Injector::Watch(const tb::Pins& pins) {
   history_ = Fold(history_, &pins, sizeof pins);
 }
@@ -266,7 +267,7 @@ bool Injector::StartNextGroup() {
   _exit(0);
 }
 
-// A line "injection words" for each member.
+// Adds a line "injection text" for each member.
 bool Injector::Divide(absl::Span<const size_t> members, std::string* said) {
   int end;
   const pid_t pid = Fork(&end);
@@ -289,7 +290,7 @@ bool Injector::Divide(absl::Span<const size_t> members, std::string* said) {
 void Injector::BecomeCopy(absl::Span<const size_t> members) {
   role_ = Role::kCopy;
   due_.assign(members.rbegin(), members.rend());
-  // Of processor time: the machine may have other things to do.
+  // Limits processor time, because the machine may be busy.
   itimerval left = {};
   left.it_value.tv_sec = plan_.seconds;
   setitimer(ITIMER_PROF, &left, nullptr);
@@ -312,7 +313,7 @@ void Injector::Compare() {
   if (Digest() == digests_[now_ / kEvery]) Say(kEqual);
 }
 
-// The oldest; the others' words wait in their pipes.
+// Waits for the oldest copy; the text of the others waits in their pipes.
 void Injector::WaitForOne() {
   const Running oldest = running_.front();
   running_.erase(running_.begin());

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A core model that, at cycles of a plan, is copied with its whole process: the
-// copy turns bits and goes on to its own end, the original goes on unchanged.
-// It is engine "faults" of the registry and wraps engine "state".
+// A core model whose whole process is copied at the cycles of a plan. The copy
+// flips bits and runs to its end; the original continues unchanged. It is
+// engine "faults" of the registry and wraps engine "state".
 //
-// A copy may turn several bits. What it says is so of each of them if it says
-// "masked"; otherwise the group is cut in halves, down to single bits, by a
-// process that stays where the group began. A copy that has become equal to the
-// run without a turned bit, at the same cycle, is masked and ends there.
+// A copy may flip several bits. If it reports "masked", this holds for each of
+// them. Otherwise a process that stays where the group began divides the group
+// in halves, down to single bits. A copy whose state equals that of the run
+// without a flip, in the same cycle, is masked and ends there.
 
 #ifndef SYSTOLE_VERIF_FAULTS_INJECTOR_H_
 #define SYSTOLE_VERIF_FAULTS_INJECTOR_H_
@@ -31,47 +31,47 @@ namespace systole::faults {
 inline constexpr const char kMasked[] = "masked";
 
 struct Injection {
-  uint64_t cycle = 0;          // since Arm
-  std::function<void()> turn;  // in the copy
+  uint64_t cycle = 0;          // counted from Arm
+  std::function<void()> turn;  // runs in the copy
 };
 
 class Injector {
  public:
   struct Plan {
-    std::vector<Injection> injections;        // by cycle
-    std::vector<std::vector<size_t>> groups;  // of them, by their first ones
-    int jobs = 1;                             // groups at a time
-    uint64_t patience = 0;  // cycles beyond the rehearsal's that a copy has
-    unsigned seconds = 0;   // of processor time that a copy has
-    std::vector<absl::Span<const uint8_t>> state;  // of the models
+    std::vector<Injection> injections;        // sorted by cycle
+    std::vector<std::vector<size_t>> groups;  // indices, by the first one
+    int jobs = 1;                             // groups that run at a time
+    uint64_t patience = 0;  // cycles that a copy may exceed the rehearsal by
+    unsigned seconds = 0;   // processor time of a copy
+    std::vector<absl::Span<const uint8_t>> state;  // state of the models
   };
   struct Counters {
-    uint64_t copies = 0;  // that turned bits
-    uint64_t early = 0;   // of them ended because they had become equal
+    uint64_t copies = 0;  // copies that flipped bits
+    uint64_t early = 0;   // copies that ended early, with an equal state
   };
 
-  // The one of this process.
+  // The injector of this process.
   static Injector& Get();
 
-  // From the next cycle on: copies the process, has the copy do `run` without
-  // a turned bit, keeps its digests, and gives back what `run` says.
+  // Copies the process at the next cycle, lets the copy execute `run` without a
+  // flip, keeps its digests, and returns the result of `run`.
   absl::StatusOr<std::string> Rehearse(
       absl::Span<const absl::Span<const uint8_t>> state,
       const std::function<std::string()>& run);
-  // From the next cycle on.
+  // Starts the plan at the next cycle.
   void Arm(Plan plan);
-  // In the original: waits for all copies. What was said of each injection; of
-  // one whose copy was ended by its time "timeout". kInternal: a copy died, or
-  // the plan was not done to its end.
+  // In the original: waits for all copies and gives what each injection's copy
+  // reported, or "timeout" if the copy exceeded its time. kInternal: a copy
+  // died, or the plan was not completed.
   absl::Status Collect(std::vector<std::string>* said);
   Counters counters() const { return counters_; }
 
   // Whether this process is a copy.
   bool copied() const { return pipe_ >= 0; }
-  // In a copy: the end.
+  // In a copy: reports and exits.
   [[noreturn]] void Say(const std::string& text);
 
-  // By the core model.
+  // Called by the core model.
   void set_memory(tb::MemoryModel* memory) { memory_ = memory; }
   void BeforeCycle(uint64_t cycle) {
     if (role_ != Role::kIdle) Step(cycle);
@@ -82,14 +82,14 @@ class Injector {
 
  private:
   enum class Role { kIdle, kRehearsal, kOriginal, kCopy };
-  struct Running {  // a process that was started
+  struct Running {  // a child process
     pid_t pid;
     const std::vector<size_t>* group;
     int pipe;
   };
   void Step(uint64_t cycle);
   void Watch(const tb::Pins& pins);
-  // True: this process is the copy, and goes on.
+  // True: this process is the copy and continues.
   bool StartNextGroup();
   bool Divide(absl::Span<const size_t> members, std::string* said);
   void BecomeCopy(absl::Span<const size_t> members);
@@ -98,23 +98,23 @@ class Injector {
   void WaitForOne();
   uint64_t Digest() const;
   static std::string ReadAll(int pipe, pid_t pid);
-  std::string ReadOne(int pipe, pid_t pid);  // of a copy
+  std::string ReadOne(int pipe, pid_t pid);  // from a copy
 
   Role role_ = Role::kIdle;
   bool begun_ = false;
   Plan plan_;
-  size_t next_ = 0;  // group
+  size_t next_ = 0;  // next group
   uint64_t zero_ = 0, now_ = 0;
-  uint64_t history_ = 0;           // of the host's pins
-  std::vector<uint64_t> digests_;  // each kEvery cycles, of the rehearsal
+  uint64_t history_ = 0;           // hash of the host's pins
+  std::vector<uint64_t> digests_;  // of the rehearsal, one every kEvery cycles
   std::vector<Running> running_;
   std::vector<std::string> said_;
   absl::Status status_;
   Counters counters_;
   tb::MemoryModel* memory_ = nullptr;
-  // Of a copy.
-  std::vector<size_t> due_;  // the next one last
-  uint64_t turned_ = 0;      // cycle of the last one
+  // State of a copy.
+  std::vector<size_t> due_;  // the next one is last
+  uint64_t turned_ = 0;      // cycle of the last flip
   int pipe_ = -1;
 };
 

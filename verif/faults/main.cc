@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// fault_campaign_PRESET: a batch of bit flips, a line of JSON each, after a
-// line about the whole. scripts/faults.py runs many of them.
+// fault_campaign_PRESET: runs a batch of bit flips. It prints a line about the
+// whole batch, then a line of JSON for each flip. scripts/faults.py runs many
+// batches.
 //
 //   fault_campaign_nano --preset nano --seed 7 --flips 500
 //       [--only "sync flags"]
@@ -20,7 +21,7 @@
 
 namespace {
 
-// Of this process and of its copies.
+// Processor time of this process and of its copies.
 double CpuSeconds() {
   double seconds = 0;
   for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {

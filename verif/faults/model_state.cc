@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// How much a Verilated model holds. Compiled once a build with state.vlt, with
+// Size of a Verilated model. Compiled once per build with state.vlt, with
 //   SYSTOLE_STATE_HEADER  header of the model's insides
 //   SYSTOLE_STATE_SYMS    their class
 //   SYSTOLE_MODEL_PRESET  "nano"

@@ -17,7 +17,7 @@
 namespace systole::faults {
 namespace {
 
-// The first whose words are all in the path.
+// A signal belongs to the first rule whose words all occur in its path.
 struct Rule {
   std::vector<const char*> words;
   const char* structure;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The registers and memories of a Verilated model that was built with
-// state.vlt, a bit each, sorted into structures: what a fault campaign turns.
+// The registers and memories of a Verilated model built with state.vlt, bit by
+// bit, sorted into structures: the targets of a fault campaign.
 //
 //   auto state = State::Find(preset);  // of the model made last in this thread
 //   state->Turn(state->structures()[3], 1234);
@@ -21,7 +21,7 @@
 
 namespace systole::faults {
 
-// A signal: elements of so many bits, each in whole bytes.
+// A signal: elements of a number of bits, each stored in whole bytes.
 struct Signal {
   std::string name;  // "u_chip.u_core.u_control.u_sync.count_q"
   uint8_t* data = nullptr;
@@ -40,23 +40,23 @@ std::string StructureOf(const std::string& path);
 
 class State {
  public:
-  // kFailedPrecondition: no model shows its state. Of a chip with two cores
-  // core 0 and its memory's controller. What a chip without a scalar unit, or
-  // with one core, has in name only is left out.
+  // kFailedPrecondition: no model exposes its state. In a chip with two cores
+  // this is core 0 and its memory controller. Structures that a chip without a
+  // scalar unit, or with one core, does not use are left out.
   static absl::StatusOr<State> Find(const Preset& preset);
 
   const std::vector<Structure>& structures() const { return structures_; }
-  // All that the models of the chip hold, of both cores: signals, and pointers
-  // that are the same in every copy of the process.
+  // The complete memory of the chip's models, for both cores: signals, and
+  // pointers that are equal in every copy of the process.
   const std::vector<absl::Span<const uint8_t>>& everything() const {
     return everything_;
   }
 
-  // Turns bit 0 .. bits - 1 of the structure.
+  // Flips bit 0 .. bits - 1 of the structure.
   void Turn(const Structure& structure, uint64_t bit) const;
   // "u_chip.u_core.u_control.u_sync.count_q[3] bit 7"
   static std::string Describe(const Structure& structure, uint64_t bit);
-  // What a bit shares its memory's word, or its register, with.
+  // The memory word or register that contains a bit.
   static std::pair<std::string, uint64_t> WordOf(const Structure& structure,
                                                  uint64_t bit);
 
@@ -65,7 +65,7 @@ class State {
   std::vector<absl::Span<const uint8_t>> everything_;
 };
 
-// A build with state.vlt says how much its model holds (model_state.cc).
+// Called by a build with state.vlt: the size of its model (model_state.cc).
 bool RegisterState(const char* preset, uint64_t bytes);
 
 }  // namespace systole::faults

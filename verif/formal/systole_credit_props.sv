@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_credit: with users that keep the rules, credits left and credits out always add up to Credits, none is offered
-// that is not there, and the cell's own assertions hold.
+// Proof of systole_credit. With users that keep the rules, free and taken credits always add up to Credits, no credit is
+// offered that is not free, and the cell's own assertions hold.
 
 module systole_credit_props #(
     parameter int unsigned Credits = 4

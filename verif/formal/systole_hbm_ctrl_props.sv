@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Bounded proof of systole_hbm_ctrl at a shrunken geometry and table (verif/formal/hbm.py): whatever is asked for, no two commands come
-// closer than the table allows, banks are open and closed as they must be, and something that was asked for is served every Patience
-// cycles. The rules look back at the commands on the PHY, and know nothing of the controller.
+// Bounded proof of systole_hbm_ctrl at a reduced geometry and timing table (verif/formal/hbm.py). Whatever is requested, no two
+// commands are closer than the table allows, each command finds its banks open or closed as it must, and a pending request is
+// served every Patience cycles. The rules only look at the past commands on the PHY and do not depend on the controller.
 
 module systole_hbm_ctrl_props
   import systole_hbm_pkg::*;
 #(
-    parameter bit Serve = 1'b0,  // 1: the proof of service, at the shortest times; 0: of the rules
-    parameter bit Shared = 1'b0,  // 1: with the slots of one of two controllers; 0: with buses of its own
+    parameter bit Serve = 1'b0,  // 1: proof of service, at the shortest times; 0: proof of the rules
+    parameter bit Shared = 1'b0,  // 1: slots of one of two controllers that share buses; 0: buses of its own
     parameter int unsigned Patience = 20
 ) (
     input  logic                clk_i,
@@ -18,12 +18,12 @@ module systole_hbm_ctrl_props
     input  logic [BankBits-1:0] bank_i,
     input  logic [RowBits-1:0]  row_i,
     input  logic [ColBits-1:0]  col_i,
-    output logic                close_o,  // two commands too close
-    output logic                state_o,  // a command that the bank's state does not allow
-    output logic                bus_o,    // a command on a bus that is another's, or that is still taken
-    output logic                stuck_o   // asked for and not served
+    output logic                close_o,  // two commands are too close
+    output logic                state_o,  // the bank's state does not allow the command
+    output logic                bus_o,    // a command on the other controller's bus slot, or on a busy bus
+    output logic                stuck_o   // a request is pending and none is served
 );
-  localparam int unsigned Back = 16;  // cycles that the rules look back
+  localparam int unsigned Back = 16;  // cycles of history for the rules
   localparam timing_t T = Serve ? '{
       tcl: 3, tcwl: 2, trcdrd: 3, trcdwr: 3, trp: 3, tras: 3, trc: 6, trrd_s: 3, trrd_l: 3, tfaw: 12, tccd_s: 2, tccd_l: 2,
       twtr_s: 2, twtr_l: 2, trtw: 3, twr: 2, trtp: 3, trfc: 4, trefi: 400, trfcsb: 5, trrefd: 3} : '{
@@ -36,7 +36,7 @@ module systole_hbm_ctrl_props
   col_cmd_e            col_cmd;
   logic [BankBits-1:0] row_bank, col_bank;
 
-  // What is listed in a slot is on the bus three cycles later.
+  // A command of a slot is on the bus three cycles later.
   logic [1:0] slot_q, bus_slot;
   assign bus_slot = slot_q - 2'd3;
   initial slot_q = '0;
@@ -52,7 +52,7 @@ module systole_hbm_ctrl_props
       .row_cmd_o(row_cmd), .row_bank_o(row_bank), .row_addr_o(), .col_cmd_o(col_cmd), .col_bank_o(col_bank), .col_addr_o()
   );
 
-  // What was on the PHY i + 1 cycles ago.
+  // The commands on the PHY i + 1 cycles ago.
   row_cmd_e            row_q [Back];
   col_cmd_e            col_q [Back];
   logic [BankBits-1:0] row_bank_q [Back], col_bank_q [Back];
@@ -65,7 +65,7 @@ module systole_hbm_ctrl_props
     open_q = '0;
   end
   always_ff @(posedge clk_i) begin
-    row_q[0]      <= rst_q ? row_cmd : RowNop;  // before the reset registers hold anything
+    row_q[0]      <= rst_q ? row_cmd : RowNop;  // the registers are undefined before the reset
     col_q[0]      <= rst_q ? col_cmd : ColNop;
     row_bank_q[0] <= row_bank;
     col_bank_q[0] <= col_bank;
@@ -128,7 +128,7 @@ module systole_hbm_ctrl_props
     state_o = rst_q && !Serve && (bank_opens || (refs && open_q[row_bank]) || (row_cmd == RowRef && open_q != '0) || ((is_rd || is_wr) && !open_q[col_bank]));
   end
 
-  // ACT takes the row bus for two cycles.
+  // ACT occupies the row bus for two cycles.
   always_comb begin
     bus_o = row_q[0] == RowAct && row_cmd != RowNop;
     if (Shared && row_cmd != RowNop && bus_slot[1]) bus_o = 1'b1;
@@ -137,10 +137,10 @@ module systole_hbm_ctrl_props
     if (!rst_q || Serve) bus_o = 1'b0;
   end
 
-  // Requests taken and not served, and how long none has been.
+  // Accepted requests that are not served, and the time since the last one was served.
   logic [4:0]                    held_q;
   logic [$clog2(Patience+1)-1:0] wait_q;
-  logic                          up_q;  // all banks were refreshed after the reset
+  logic                          up_q;  // all banks were refreshed once after the reset
   initial begin
     held_q = '0;
     wait_q = '0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_hbm_rmw, the list of partial writes, with beats of one byte and two beats (verif/formal/rmw.py). Beside it is a list of
-// what came in, and a memory that holds a bit of beat 0 and answers each read with what it held when it took the read: the oldest answer
-// that it may give. Whatever comes in, and however long the memory takes:
+// Proof of systole_hbm_rmw, the list of partial writes, with beats of one byte and two beats (verif/formal/rmw.py). Beside it
+// are a list of the accepted writes and a memory that stores one bit of beat 0. The memory answers each read with its contents
+// at the time it accepted the read, the oldest answer that is allowed. For all inputs and any latency of the memory:
 //   order_o  what is written is the oldest write that has not been; nothing is written twice
 //   bytes_o  its bytes are the write's, and the others what the memory holds at that moment: none of an older write is undone
 //   early_o  a read of the list is of the next partial write, and no older write of its beat is still in the list
@@ -21,10 +21,10 @@ module systole_hbm_rmw_props
     parameter int unsigned Patience = 8
 ) (
     input  logic clk_i,
-    input  logic want_i, beat_i, partial_i, mask_i, data_i,  // a client's write
-    input  logic past_i, past_data_i,                        // one that goes past the empty list
+    input  logic want_i, beat_i, partial_i, mask_i, data_i,  // a write of a client
+    input  logic past_i, past_data_i,                        // a write that bypasses the empty list
     input  logic rd_ready_i, wr_ready_i,
-    input  logic rsp_i, fixed_i, bad_i, other_i,             // an answer; the bit of beat 1
+    input  logic rsp_i, fixed_i, bad_i, other_i,             // a response; the bit of beat 1
     input  logic quiet_i,
     input  logic scrub_i,
     output logic order_o, bytes_o, early_o, lost_o, turn_o, stuck_o
@@ -42,10 +42,10 @@ module systole_hbm_rmw_props
   logic [7:0] wr_data;
   logic       rsp_data, rd_fire, wr_fire, put;
 
-  // The memory's answers to come, oldest first.
+  // Pending responses of the memory, oldest first.
   localparam int unsigned AskedBits = PtrBits + 1;
   typedef logic [AskedBits-1:0] asked_t;
-  logic [2*Depth-1:0] look_q, mine_q, value_q;  // for the scrubber; of beat 0; what it held
+  logic [2*Depth-1:0] look_q, mine_q, value_q;  // for the scrubber; of beat 0; its contents
   asked_t             asked_in_q, asked_out_q;
   logic [AskedBits:0] asked_count_q;
   logic               mem_q, held_rd_q, held_wr_q, held_rsp_q;
@@ -67,7 +67,7 @@ module systole_hbm_rmw_props
       .look_o(look), .again_o(), .scrub_i({31'd0, scrub_i}), .quiet_i
   );
 
-  // The list: what came in and has not been written; what cannot be corrected leaves it unwritten.
+  // The reference list: accepted writes that are not written yet. An uncorrectable beat leaves it without a write.
   logic [Depth-1:0] beat_q, partial_q, mask_q, data_q, read_q, answered_q, bad_q;
   ptr_t             in_q, out_q, next_read, next_answer;
   count_t           count_q;
@@ -124,7 +124,7 @@ module systole_hbm_rmw_props
     if (pop) out_q <= out_q + 1'b1;
     count_q <= count_q + count_t'(put) - count_t'(pop);
 
-    // The scrubber's read of a wrong bit becomes a write of no bytes.
+    // A scrubber read that finds a correctable error becomes a write of no bytes.
     repair_q <= rsp && look_q[asked_out_q] && fixed_i && !bad_i;
     if (rd_fire && look) repair_beat_q <= rd_beat;
 
@@ -143,7 +143,7 @@ module systole_hbm_rmw_props
     held_rsp_q <= rst_q && asked_count_q != '0 && !rsp;
   end
 
-  // Turns: how many came since it was empty, and how long it has been empty since.
+  // Turns: writes accepted since the list was last empty, and cycles for which it has been empty since.
   logic                      shut_q;
   count_t                    came_q;
   logic [$clog2(Rest+1)-1:0] empty_q;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What each unit of the core does in a cycle, for systole profile: bound into systole_chip for simulation, where the test bench reads
-// sample_q. It holds the cycle before, while the test bench has set `sampling`; nothing is computed otherwise. The fields are those of
-// host/include/systole/probe.h, the first in bit 0.
+// Activity of each unit of the core in a cycle, for systole profile. It is bound into systole_chip for simulation, where the
+// test bench reads sample_q. sample_q describes the previous cycle while the test bench sets `sampling`; otherwise nothing is
+// computed. The fields are those of host/include/systole/probe.h, the first one in bit 0.
 // Docs: docs/profile.md. Test: tests/profile.
 
 module systole_profile_probe
@@ -57,7 +57,7 @@ module systole_profile_probe
     input logic                 vec_wr_valid_i,
     input logic                 vec_wr_ready_i
 );
-  // Fields of five bits: a bit a queue.
+  // Fields of five bits: one bit per queue.
   typedef struct packed {
     logic                 dispatch;
     logic [2:0]           dispatch_queue;

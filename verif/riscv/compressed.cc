@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 
-// Compressed instructions as the 32-bit ones that they stand for.
+// Expands compressed instructions to the 32-bit ones that they stand for.
 
 #include "verif/riscv/bits.h"
 #include "verif/riscv/rv32.h"
@@ -9,7 +9,7 @@
 namespace systole::riscv {
 namespace {
 
-// Encoders of the formats that compressed instructions stand for.
+// Encoders of the 32-bit formats that compressed instructions expand to.
 uint32_t R(int f7, int rs2, int rs1, int f3, int rd, int op) {
   return static_cast<uint32_t>(f7) << 25 | rs2 << 20 | rs1 << 15 | f3 << 12 |
          rd << 7 | op;

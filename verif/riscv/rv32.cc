@@ -262,7 +262,8 @@ uint32_t* Rv32::Csr(uint32_t number) {
 void Rv32::WriteCsr(uint32_t number, uint32_t value) {
   uint32_t* const csr = Csr(number);
   switch (number) {
-    // Of mstatus the model has the interrupt's bits; the others read 0.
+    // The model implements only the interrupt bits of mstatus; the others read
+    // 0.
     case 0x300:
       *csr = value & (kMstatusMie | kMstatusMpie);
       break;
@@ -276,8 +277,9 @@ void Rv32::WriteCsr(uint32_t number, uint32_t value) {
     case 0x341:
       *csr = value & ~1u;
       break;
-    // Five bits of number and, as the manual leaves it to the processor, of the
-    // upper bits what 30 and 31 say: none, an interrupt, an internal one.
+    // Implements the five bits of the number. The manual leaves the upper bits
+    // to the processor; bits 30 and 31 tell no interrupt, an interrupt and an
+    // internal interrupt apart.
     case 0x342:
       *csr = (value & 0x1Fu) | (value >> 30 == 3   ? 0xFFFFFFE0u
                                 : value >> 30 == 2 ? 0x80000000u

@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Instruction-set model of the scalar unit's processor: RV32IMC, machine mode,
-// vectored traps. Written from the RISC-V manuals (unprivileged 20191213,
-// privileged 1.12) alone; shares nothing with the RTL. Misaligned accesses are
-// done, byte by byte.
+// vectored traps. It is written only from the RISC-V manuals (unprivileged
+// 20191213, privileged 1.12) and shares nothing with the RTL. Misaligned
+// accesses are carried out byte by byte.
 //
 //   riscv::Rv32 model(memory, 0x1080);
 //   const riscv::Step step = model.Execute();  // one instruction, or its trap
@@ -56,10 +56,10 @@ class Rv32 {
   Rv32(Memory* memory, uint32_t pc) : memory_(memory), pc_(pc) {}
 
   Step Execute();
-  // Enters the handler of interrupt number `number`; what CanInterrupt says is
-  // not looked at.
+  // Enters the handler of interrupt number `number`, whether or not
+  // CanInterrupt allows it.
   void Interrupt(int number);
-  // Whether machine mode would take it: enabled by mstatus and mie.
+  // Whether machine mode would take the interrupt: mstatus and mie enable it.
   bool CanInterrupt(int number) const {
     return (mstatus_ & kMstatusMie) && (mie_ >> number & 1);
   }

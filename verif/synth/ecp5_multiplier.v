@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Behaviour of the ECP5 multiplier block as the mapper uses it: combinational, all registers bypassed. Yosys has no simulation model of it.
+// Behaviour of the ECP5 multiplier block as the mapper uses it: combinational,
+// with all registers bypassed. Yosys has no simulation model of it.
 // Pins: Lattice ECP5 sysDSP usage guide.
 
 module MULT18X18D (

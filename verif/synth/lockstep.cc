@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Clocks the lockstep module (see lockstep.py), once without and once with each
-// seeded fault. Prints a line for each run: for each comparison the first cycle
-// in which netlist and RTL differed, or -1. A run with a fault ends when all
-// netlists that have one of that number have differed.
+// Clocks the lockstep module (see lockstep.py), once without a fault and once
+// with each seeded fault. Prints a line for each run: for each comparison the
+// first cycle in which netlist and RTL differed, or -1. A run with a fault ends
+// when all netlists that contain the fault have differed.
 
 #include <algorithm>
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace {
 
-// The first cycle with a difference, for each bit of mismatch_o. Ends early
-// when all bits of `awaited`, if there are any, had one.
+// The first cycle with a difference, for each bit of mismatch_o. If `awaited`
+// has bits, the run ends early once all of them differed.
 std::vector<int> Run(int fault, int cycles, int seed, uint64_t awaited) {
   VerilatedContext context;
   context.randSeed(seed);

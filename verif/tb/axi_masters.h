@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Bus masters of the test bench, one transfer at a time each, advanced once a
-// clock: Drive() sets the pins before the edge, Observe() sees what was
-// transferred at it. With a stall rate they leave random gaps on every channel.
+// Bus masters of the test bench, each with one transfer at a time, advanced
+// once a clock: Drive() sets the pins before the edge, Observe() reads the
+// transfers at the edge. With a stall rate they leave random gaps on every
+// channel.
 
 #ifndef SYSTOLE_VERIF_TB_AXI_MASTERS_H_
 #define SYSTOLE_VERIF_TB_AXI_MASTERS_H_
@@ -61,7 +62,10 @@ class AxiMaster {
       : beat_(beat_bytes), stall_(stall_rate, seed) {}
   void Start(bool write, uint64_t addr, uint8_t* data, uint64_t bytes);
   bool busy() const { return state_ != State::kIdle; }
-  Response response() const { return response_; }  // the worst of the transfer
+  Response response() const {
+    return response_;
+  }  // the worst response of the
+     // transfer
   void Drive(PinsIn* in);
   void Observe(const PinsIn& in, const PinsOut& out);
 
@@ -74,7 +78,7 @@ class AxiMaster {
   int beat_;
   State state_ = State::kIdle;
   bool write_ = false, addr_sent_ = false, data_sent_ = false;
-  uint64_t begin_ = 0, end_ = 0;  // of the transfer
+  uint64_t begin_ = 0, end_ = 0;  // range of the transfer
   uint64_t burst_ = 0;            // address of the burst's first beat
   int burst_beats_ = 0, beat_index_ = 0;
   uint8_t* data_ = nullptr;

@@ -10,7 +10,7 @@ namespace systole::tb {
 namespace {
 
 constexpr uint64_t kProgressCycles = 1024;
-constexpr int kCyclesACall = 64;  // so that the kernel's share is small
+constexpr int kCyclesACall = 64;  // amortises the kernel's overhead
 
 tlm::tlm_response_status StatusOf(Response response) {
   return response == Response::kOkay ? tlm::TLM_OK_RESPONSE
@@ -33,13 +33,13 @@ Chip::Chip(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core,
   SC_METHOD(Clock);
 }
 
-// Cycles up to one that others hear of. What they do then comes before the
-// next cycle, as if each had its own call.
+// Runs cycles until one that other processes must see. They run before the next
+// cycle, as if each cycle had a call of its own.
 void Chip::Clock() {
   const sc_core::sc_time period(1, sc_core::SC_NS);
   int cycles = 1;
   while (!Cycle() && cycles < kCyclesACall) ++cycles;
-  if (core_->failed()) {  // whoever waits does so for ever
+  if (core_->failed()) {  // the waiting processes would wait for ever
     sc_core::sc_pause();
     return;
   }
@@ -74,7 +74,7 @@ bool Chip::Cycle() {
     heard = true;
   }
   if (core_->cycles() == at_) {
-    at_event_.notify(sc_core::SC_ZERO_TIME);  // behind irq
+    at_event_.notify(sc_core::SC_ZERO_TIME);  // after irq
     heard = true;
   }
   for (size_t c = 0; c < irq.size(); ++c) {

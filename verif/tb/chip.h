@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// SystemC module of the Verilated chip: its AXI pins behind two TLM-2.0
-// target sockets (loosely timed), its HBM PHYs at the device models, the
-// interrupt and the trace port of each core. One SC_METHOD a clock drives pins
-// and model.
+// SystemC module of the Verilated chip: its AXI pins behind two TLM-2.0 target
+// sockets (loosely timed), its HBM PHYs connected to the device models, the
+// interrupt and the trace port of each core. One SC_METHOD per clock drives
+// pins and model.
 
 #ifndef SYSTOLE_VERIF_TB_CHIP_H_
 #define SYSTOLE_VERIF_TB_CHIP_H_
@@ -28,21 +28,21 @@ class Chip : public sc_core::sc_module {
   // address and length.
   tlm_utils::simple_target_socket<Chip> registers;
   tlm_utils::simple_target_socket<Chip> memory;
-  sc_core::sc_vector<sc_core::sc_out<bool>> irq;  // a core each
+  sc_core::sc_vector<sc_core::sc_out<bool>> irq;  // one per core
 
-  // `core` and its memory outlive nothing else; stall_rate: random gaps on the
-  // AXI channels, in 1/256.
+  // The memory of `core` must outlive this; stall_rate: random gaps on the AXI
+  // channels, in 1/256.
   Chip(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core, int cores,
        int beat_bytes, int stall_rate, uint64_t seed);
 
   CoreModel& core() { return *core_; }
-  // Notified when the core has done so many cycles.
+  // Notified when the core has reached that cycle.
   const sc_core::sc_event& At(uint64_t cycle) {
     at_ = cycle;
     return at_event_;
   }
-  // Called at every descriptor's completion, a core each: queue, index in the
-  // program, cycle of the chip.
+  // Called when a descriptor completes, one function per core: queue, index in
+  // the program, cycle of the chip.
   using OnRetire =
       std::function<void(int queue, uint32_t index, uint64_t cycle)>;
   std::array<OnRetire, kMaxCores> on_retire;
@@ -52,7 +52,7 @@ class Chip : public sc_core::sc_module {
  private:
   SC_HAS_PROCESS(Chip);
   void Clock();
-  bool Cycle();  // whether others hear of it
+  bool Cycle();  // whether other processes must see this cycle
   void AccessRegisters(tlm::tlm_generic_payload& payload,
                        sc_core::sc_time& delay);
   void AccessMemory(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);

@@ -23,12 +23,12 @@ namespace fs = std::filesystem;
 
 constexpr char kPrefix[] = "model_", kChecked[] = "_checked", kSuffix[] = ".so";
 
-// Of the program or the library that this is a part of.
+// Model folders relative to the program or library that contains this code.
 std::vector<fs::path> OwnFolders() {
   Dl_info self;
   std::error_code error;
   if (dladdr(reinterpret_cast<void*>(&OwnFolders), &self) == 0) return {};
-  // A program's name may be as its caller wrote it.
+  // The name of a program may be relative, as its caller gave it.
   fs::path file = fs::canonical(self.dli_fname, error);
   if (error || !fs::is_regular_file(file, error))
     file = fs::canonical("/proc/self/exe", error);
@@ -43,19 +43,19 @@ std::vector<fs::path> OwnFolders() {
   return folders;
 }
 
-// "": none.
+// "": the variable is not set.
 std::string NamedFolder() {
   const char* named = std::getenv("SYSTOLE_MODELS");
   return named == nullptr ? "" : named;
 }
 
-// Where the files are looked for.
+// The folders that are searched.
 std::vector<fs::path> Folders() {
   const std::string named = NamedFolder();
   return named.empty() ? OwnFolders() : std::vector<fs::path>{named};
 }
 
-// Only a build folder has a source tree, and `make`, beside it.
+// Only a build folder has the source tree, with its `make`, beside it.
 bool IsInBuild() {
   std::error_code error;
   const std::vector<fs::path> folders = OwnFolders();
@@ -68,7 +68,7 @@ bool IsInBuild() {
       });
 }
 
-// "; `make model PRESET=nano` builds it".
+// For example "; `make model PRESET=nano` builds it".
 std::string HowToBuild(const std::string& preset, const char* what) {
   return IsInBuild()
              ? absl::StrCat("; `make model PRESET=", preset, "` builds ", what)
@@ -76,9 +76,9 @@ std::string HowToBuild(const std::string& preset, const char* what) {
                             what);
 }
 
-// Whether the file has all the bytes that its own header speaks of: the linker
-// writes the table of sections last, and the loader maps a file that was cut
-// short without an error, which ends in a signal.
+// Whether the file is as long as its own header says. The linker writes the
+// section table last. The loader maps a truncated file without an error, and
+// the program would later die of a signal.
 bool IsWhole(const fs::path& file) {
   std::error_code error;
   const uint64_t size = fs::file_size(file, error);
@@ -101,7 +101,7 @@ absl::StatusOr<CoreFactory> LoadCore(const std::string& preset, bool checked) {
     const fs::path file = folder / name;
     std::error_code error;
     if (!fs::exists(file, error)) {
-      // The first folder is where a model belongs.
+      // A model belongs into the first folder.
       if (looked.empty() || fs::is_directory(folder, error))
         absl::StrAppend(&looked, looked.empty() ? "" : ", ", folder.string());
       continue;
@@ -111,7 +111,7 @@ absl::StatusOr<CoreFactory> LoadCore(const std::string& preset, bool checked) {
           "cannot load an RTL model: ", file.string(),
           " is no shared library or was cut short", HowToBuild(preset, "it")));
     }
-    // Stays loaded: models of it may be anywhere.
+    // Never unloaded: its models may still be in use anywhere.
     void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (module == nullptr) {
       return absl::FailedPreconditionError(

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // One build of a chip's top as a CoreModel: Verilated, or a class with the pins
-// of a Verilated one. Compiled once a build, with
+// of a Verilated one. Compiled once per build, with
 //   SYSTOLE_MODEL           the Verilated class, e.g. VSystoleEdge
 //   SYSTOLE_MODEL_HEADER    its header
 //   SYSTOLE_MODEL_ENGINE    "verilator", the engine's name
@@ -81,7 +81,7 @@ class ModelledCore : public CoreModel {
  public:
   ModelledCore(const CoreOptions& options, MemoryModel* memory)
       : memory_(memory) {
-    // Initial values are drawn while the model is constructed.
+    // Initial values are drawn at random when the model is constructed.
     context_.randReset(options.checked ? 2 : 0);
     context_.randSeed(static_cast<int>(options.seed & 0x7fffffff) | 1);
     context_.traceEverOn(SYSTOLE_MODEL_TRACE);
@@ -109,8 +109,8 @@ class ModelledCore : public CoreModel {
     if (record_ != nullptr) std::fclose(record_);
     if (place_) CloseTrace().IgnoreError();
     Verilated::threadContextp(
-        &context_);  // the run-time library looks there when a model goes,
-                     // whichever was made last
+        &context_);  // the library uses it when a model is destroyed; it may be
+                     // that of a later model
     chip_.reset();
   }
 
@@ -167,7 +167,7 @@ class ModelledCore : public CoreModel {
 #endif
     views::BeginFst();
     fst_ = std::make_unique<VerilatedFstC>();
-    fst_->set_time_unit("1s");  // viewers scale seconds by nothing
+    fst_->set_time_unit("1s");  // viewers show seconds unscaled
     fst_->set_time_resolution("1s");
     chip_->AddTo(fst_.get());
     fst_->open(place_->beside().c_str());
@@ -225,11 +225,11 @@ class ModelledCore : public CoreModel {
   }
 
  private:
-  // The model with the host's pins.
+  // The model that has the host's pins.
   Model& First() { return (*chip_)[0]; }
 
-  // A line: for each pin but the clock its value in hexadecimal digits, the
-  // highest first, of whole words.
+  // Writes a line: the value of each pin but the clock in hexadecimal digits,
+  // most significant first, padded to whole words.
   void Record() {
 #ifdef SYSTOLE_MODEL_PINS
     ForEachPin(First(), [this](const auto& pin) {
@@ -248,7 +248,7 @@ class ModelledCore : public CoreModel {
     probe_->Sample({First().rootp->SYSTOLE_PROBE_SIGNAL(sample_q)});
 #if !SYSTOLE_MODEL_AXI
     for (int group = 0; group < 2; ++group) {
-      const int pc = group * memory_->hbm()->pcs() / 2;  // its first
+      const int pc = group * memory_->hbm()->pcs() / 2;  // first of the group
       const uint32_t command = hbm::PortBits(
           First().phy_row_cmd_o, pc * hbm::kRowCmdBits, hbm::kRowCmdBits);
       if (command == static_cast<uint32_t>(hbm::RowCmd::kNop)) continue;
@@ -270,7 +270,7 @@ class ModelledCore : public CoreModel {
 #endif
   }
 
-  // Anything but a failed assertion is passed on.
+  // Prints everything but failed assertions, which it parses.
   void Printed() {
     const std::string text = std::exchange(printed_, "");
     if (!context_.gotError()) {
@@ -365,7 +365,7 @@ class ModelledCore : public CoreModel {
   bool alone_ = false;
   [[maybe_unused]] ProbeSink* probe_ = nullptr;
   std::FILE* record_ = nullptr;
-  std::string printed_;  // in this cycle
+  std::string printed_;  // text printed in this cycle
   std::optional<FailedAssertion> failed_;
 #if SYSTOLE_MODEL_TRACE
   std::unique_ptr<VerilatedFstC> fst_;

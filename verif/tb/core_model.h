@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A top of a chip behind plain pins, whatever its preset, build and simulator:
-// the test bench is written once.
+// The top of a chip behind plain pins. It hides preset, build and simulator, so
+// one test bench serves all of them.
 //
 //   auto core = CreateCoreModel({.preset = "edge"}, memory);
 //   pins.in.axil_arvalid = true;
@@ -31,7 +31,7 @@ namespace systole::tb {
 inline constexpr int kMaxBeatBytes = 128;
 inline constexpr int kMaxCores = 2;
 
-// Inputs of a top but clock, reset and memory.
+// Inputs of a top, without clock, reset and memory.
 struct PinsIn {
   bool axil_awvalid = false, axil_wvalid = false, axil_bready = false,
        axil_arvalid = false, axil_rready = false;
@@ -45,7 +45,7 @@ struct PinsIn {
   std::array<bool, kMaxBeatBytes> axi_wstrb{};
 };
 
-// Outputs, settled, before the rising edge that the inputs led to.
+// Outputs, settled, before the rising edge that uses the inputs.
 struct PinsOut {
   bool axil_awready = false, axil_wready = false, axil_bvalid = false,
        axil_arready = false, axil_rvalid = false;
@@ -57,7 +57,7 @@ struct PinsOut {
   std::array<uint8_t, kMaxBeatBytes>
       axi_rdata{};  // written only while axi_rvalid
   std::array<bool, kMaxCores> irq{};
-  std::array<uint8_t, kMaxCores> retire_valid{};  // a bit a queue
+  std::array<uint8_t, kMaxCores> retire_valid{};  // one bit per queue
   std::array<std::array<uint32_t, isa::kNumQueues>, kMaxCores> retire_index{};
 };
 
@@ -69,19 +69,19 @@ struct Pins {
 struct CoreOptions {
   std::string preset = "edge";
   bool checked = false;  // the build with X-randomisation
-  uint64_t seed = 1;     // of the random initial values and stalls
-  int stall_rate = 0;    // each stream of the core is held, in 1/256 a cycle
+  uint64_t seed = 1;     // for random initial values and stalls
+  int stall_rate = 0;    // stalls of each stream of the core, in 1/256 a cycle
   std::string engine = "verilator";  // or record: docs/simulators.md
   std::string record_file = "";      // engine record: all pins of every cycle
-  int threads = 1;  // 2: each of two cores is simulated by a thread of its own
+  int threads = 1;     // 2: each of two cores is simulated by its own thread
   bool alone = false;  // core 1 stays in reset, without a clock
 };
 
-// An assertion of the design that did not hold.
+// A failed assertion of the design.
 struct FailedAssertion {
   std::string what;    // "systole_fifo.sv:62: Assertion failed: a_count"
-  std::string path;    // its module's instance: systole_top.u_chip.u_core...
-  uint64_t cycle = 0;  // of cycles()
+  std::string path;    // instance of its module: systole_top.u_chip.u_core...
+  uint64_t cycle = 0;  // value of cycles()
 };
 
 class CoreModel {
@@ -95,25 +95,26 @@ class CoreModel {
   virtual void Cycle(Pins* pins) = 0;
   // Cycles since construction.
   virtual uint64_t cycles() const = 0;
-  // The first one; the model means nothing after it.
+  // The first failed assertion; the model is invalid after it.
   virtual const std::optional<FailedAssertion>& failed() const = 0;
 
-  // A waveform (FST) of all signals, a time a cycle, as they settled before the
-  // clock's edge; cycle `zero` of cycles() is time 0. Records nothing yet.
-  // kUnavailable: cannot be written there.
+  // Opens a waveform (FST) of all signals, one time step per cycle, with the
+  // values settled before the clock edge; cycle `zero` of cycles() is time 0.
+  // It does not record yet. kUnavailable: the file cannot be written.
   virtual absl::Status OpenTrace(const std::string& file, uint64_t zero) = 0;
-  // Records the cycles `from` <= cycles() < `to`, both of cycles(): a trace has
-  // one such stretch.
+  // Records the cycles `from` <= cycles() < `to`, in terms of cycles(). A trace
+  // has one such interval.
   virtual void RecordTrace(uint64_t from, uint64_t to) = 0;
-  // Completes the file. kUnavailable: it could not be written;
-  // kOutOfRange: no cycle was recorded; there is no file then.
+  // Completes the file. kUnavailable: it could not be written. kOutOfRange: no
+  // cycle was recorded, and there is no file.
   virtual absl::Status CloseTrace() = 0;
 
-  // A sample a cycle from now on. kUnimplemented if the build has no probe.
+  // Takes a sample every cycle from now on. kUnimplemented if the build has no
+  // probe.
   virtual absl::Status SetProbe(ProbeSink* sink) = 0;
 };
 
-// kNotFound if that preset is not built in; the message lists what is.
+// kNotFound if that preset is not built in; the message lists those that are.
 absl::StatusOr<std::unique_ptr<CoreModel>> CreateCoreModel(
     const CoreOptions& options, MemoryModel* memory);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A core of a simulated chip, in its own address maps: its registers from 0,
-// its own memory from 0 and after it the other core's.
+// A core of a simulated chip in its own address maps: its registers from 0, its
+// own memory from 0, then the other core's memory.
 //
 //   std::shared_ptr<tb::Simulation> chip = ...;
 //   tb::CorePort second(chip, 1);
@@ -42,7 +42,8 @@ class CorePort {
       return chip_->WriteMemory(at, piece);
     });
   }
-  // A bit of its own HBM (hbm::Device::Flip); kUnimplemented without HBM.
+  // Flips a bit of the core's own HBM (hbm::Device::Flip); kUnimplemented
+  // without HBM.
   absl::Status Flip(uint64_t addr, int bit) {
     hbm::Device* hbm = memory().hbm(core_);
     if (hbm != nullptr) return hbm->Flip(addr, bit);
@@ -60,7 +61,7 @@ class CorePort {
 
   int number() const { return core_; }
   const Preset& preset() const { return chip_->preset(); }
-  CoreModel& core() const { return chip_->core(); }  // the chip's model
+  CoreModel& core() const { return chip_->core(); }  // the model of the chip
   MemoryModel& memory() { return chip_->memory(); }
   absl::Status CheckMemory() const { return chip_->CheckMemory(); }
 
@@ -68,7 +69,7 @@ class CorePort {
   uint32_t Register(uint32_t offset) const {
     return offset + static_cast<uint32_t>(core_) * kRegisterBlockBytes;
   }
-  // Core 1 sees the two memories in the other order.
+  // Core 1 sees the two memories in opposite order.
   template <typename Span, typename Access>
   absl::Status InPieces(uint64_t addr, Span bytes, Access access) {
     const uint64_t own = preset().memory_bytes();

@@ -14,7 +14,7 @@
 namespace systole::tb {
 namespace {
 
-// By engine, preset and whether checked.
+// Key: engine, preset, checked.
 using Registered =
     std::map<std::tuple<std::string, std::string, bool>, CoreFactory>;
 
@@ -49,10 +49,10 @@ absl::StatusOr<std::unique_ptr<CoreModel>> CreateCoreModel(
     const CoreOptions& options, MemoryModel* memory) {
   CoreFactory factory =
       FindCore(options.engine, options.preset, options.checked);
-  // A preset may have the checked build alone, which runs everything too.
+  // A preset may have only the checked build, which runs everything too.
   if (factory == nullptr)
     factory = FindCore(options.engine, options.preset, true);
-  std::string where;  // that a model's file was looked for
+  std::string where;  // where a model's library was searched
   for (const bool checked : {options.checked, true}) {
     if (factory != nullptr || options.engine != "verilator") break;
     auto loaded = LoadCore(options.preset, checked);

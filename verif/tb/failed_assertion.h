@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What Verilator prints of an assertion that does not hold:
+// Parses Verilator's message about a failed assertion:
 // "[0] %Error: FILE:LINE: Assertion failed in PATH.LABEL: WHAT".
 
 #ifndef SYSTOLE_VERIF_TB_FAILED_ASSERTION_H_
@@ -16,7 +16,7 @@
 
 namespace systole::tb {
 
-// Of the first line of `text`; as it stands if it has another form.
+// Parses the first line of `text`; a line of another form is kept as it is.
 inline FailedAssertion ParseFailedAssertion(const std::string& text,
                                             uint64_t cycle) {
   const std::string first = text.substr(0, text.find('\n'));

@@ -14,7 +14,7 @@
 namespace systole::tb {
 namespace {
 
-// Turns of a simulated chip are 1 to 20 microseconds apart.
+// A simulated chip asks for a turn every 1 to 20 microseconds.
 constexpr int kSpins = 3000, kYields = 2000;
 
 }  // namespace
@@ -46,8 +46,8 @@ struct Follower::Thread {
       done.store(turn, std::memory_order_release);
     }
   }
-  // `asleep` before `asked` here, the other way round in Ask: one of them sees
-  // the other.
+  // Sleep sets `asleep` before it reads `asked`, and Ask does the opposite, so
+  // at least one of them sees the other's change.
   void Sleep(unsigned turn) {
     std::unique_lock<std::mutex> lock(mutex);
     asleep = true;
@@ -68,7 +68,7 @@ Follower::Follower(std::function<void()> work) : work_(std::move(work)) {}
 Follower::~Follower() {
   if (thread_ == nullptr) return;
   if (process_ != ::getpid()) {
-    thread_.release();  // the thread was not copied with it
+    thread_.release();  // fork did not copy the thread
     return;
   }
   thread_->Ask(true);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A thread that does the same short work again and again, beside its owner.
+// A thread that repeats the same short work, in parallel to its owner.
 //
 //   Follower follower([&] { second.eval(); });
 //   follower.Start();   // the work begins
 //   first.eval();
 //   follower.Join();    // it is done, and seen
 //
-// Between turns the thread spins for some microseconds, then lets others run,
-// then sleeps. In a copy of the process (fork) it is made anew by Start, which
-// no copy is made between and Join.
+// Between turns the thread spins for some microseconds, then yields, then
+// sleeps. In a copy of the process (fork), Start creates it anew. The process
+// must not be copied between Start and Join.
 
 #ifndef SYSTOLE_VERIF_TB_FOLLOWER_H_
 #define SYSTOLE_VERIF_TB_FOLLOWER_H_
@@ -36,7 +36,7 @@ class Follower {
   struct Thread;
   std::function<void()> work_;
   std::unique_ptr<Thread> thread_;
-  pid_t process_ = 0;  // whose thread it is
+  pid_t process_ = 0;  // the process of the thread
 };
 
 }  // namespace systole::tb

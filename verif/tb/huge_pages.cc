@@ -12,14 +12,14 @@ namespace systole::tb {
 namespace {
 
 constexpr std::size_t kPage = std::size_t{2} << 20;
-constexpr std::size_t kLarge = std::size_t{64} << 10;  // models begin at twice
+constexpr std::size_t kLarge = std::size_t{64} << 10;  // half a small model
 thread_local bool in_huge_pages = false;
 
 void* Allocate(std::size_t size) {
   if (!in_huge_pages || size < kLarge) return std::malloc(size != 0 ? size : 1);
   const std::size_t pages = (size + kPage - 1) / kPage * kPage;
   void* const memory = std::aligned_alloc(kPage, pages);
-  if (memory != nullptr) madvise(memory, pages, MADV_HUGEPAGE);  // a wish
+  if (memory != nullptr) madvise(memory, pages, MADV_HUGEPAGE);  // best effort
   return memory;
 }
 
@@ -30,7 +30,8 @@ HugePages::~HugePages() { in_huge_pages = false; }
 
 }  // namespace systole::tb
 
-// Replace those of the library; its array and nothrow forms call them.
+// Replacements of the library's operators; its array and nothrow forms call
+// them.
 void* operator new(std::size_t size) {
   void* const memory = systole::tb::Allocate(size);
   if (memory == nullptr) throw std::bad_alloc();

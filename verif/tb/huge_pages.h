@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Verilated models in huge pages. A cycle touches most of a model's state,
-// which is one object of up to 30 MB: in pages of 4 KiB a tenth of the time
+// Huge pages for Verilated models. A cycle touches most of a model's state,
+// which is one object of up to 30 MB. With pages of 4 KiB, a tenth of the time
 // goes into address translation.
 
 #ifndef SYSTOLE_VERIF_TB_HUGE_PAGES_H_
@@ -10,8 +10,8 @@
 
 namespace systole::tb {
 
-// While one lives, large objects that its thread makes with new lie in huge
-// pages if the system has them. They may live longer.
+// While an object of this class exists, large objects that its thread allocates
+// with new are in huge pages if the system supports them. They may outlive it.
 class HugePages {
  public:
   HugePages();

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A chip's Verilated models. A chip with one core is one model of its top. One
-// with two is two models of systole_node, joined as systole_top_pair joins the
-// modules: both run the same code, which a host's cache then holds once. With
-// two threads each core's settling has one.
+// A chip's Verilated models. A chip with one core is one model of its top. A
+// chip with two cores is two models of systole_node, connected as
+// systole_top_pair connects the modules. Both run the same code, so a host's
+// cache holds it only once. With two threads, each core is evaluated by its own
+// thread.
 //
 //   JoinedModels<VSystoleMinichip, 2> chip(&context);
 //   chip[0].axil_awvalid_i = true;  // the host's pins are those of core 0
 //   chip.Eval(0);                   // clock low: all settled, both cores
 //   chip.Eval(1);                   // rising edge
 //
-// Core 1 may be left in reset without a clock: that takes half the time, and
-// the other core sees what a reset leaves on the link's pins.
+// Core 1 may be left in reset without a clock. This takes half the time, and
+// core 0 sees the reset values on the pins of the link.
 
 #ifndef SYSTOLE_VERIF_TB_JOINED_MODELS_H_
 #define SYSTOLE_VERIF_TB_JOINED_MODELS_H_
@@ -31,8 +32,8 @@
 
 namespace systole::tb {
 
-// What each of two cores shows to the other one is put on the other's pins; a
-// bit a core: something is new to it.
+// Copies the link outputs of each core to the inputs of the other. Returns one
+// bit per core: its inputs changed.
 template <typename Model>
 unsigned JoinCores(const std::array<std::unique_ptr<Model>, 2>& models) {
   const auto take = [](const auto& from, auto* to) {
@@ -80,7 +81,7 @@ class JoinedModels {
   void SetReset(int rst_ni) {
     for (int c = 0; c < cores_; ++c) models_[c]->rst_ni = rst_ni;
   }
-  // Core 1 stays as the reset that holds it has left it.
+  // Core 1 stays in the state of the reset that holds it.
   void StopCore1() {
     assert(cores_ < 2 || !models_[cores_ - 1]->rst_ni);
     cores_ = 1;
@@ -92,7 +93,7 @@ class JoinedModels {
     if (clk == 0) Join();
     EvalAll();
     if (clk == 1) return;
-    // An answer depends on a request, and no request on an answer.
+    // Responses depend on requests, but requests do not depend on responses.
     [[maybe_unused]] int rounds = 0;
     while (const unsigned changed = Join()) {
       assert(++rounds < 4 && "a loop between the cores");
@@ -134,9 +135,9 @@ class JoinedModels {
   }
 
   std::array<std::unique_ptr<Model>, kCores> models_;
-  int cores_ = kCores;   // with a clock
-  views::Hold hold_;     // the caller's
-  std::string printed_;  // by the other thread
+  int cores_ = kCores;   // cores with a clock
+  views::Hold hold_;     // settings of the caller's thread
+  std::string printed_;  // output of the other thread
   std::unique_ptr<Follower> follower_;
 };
 

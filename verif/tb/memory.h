@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What is behind the memory pins of a chip: the model that its preset names,
-// of HBM one a core.
+// The memory behind the pins of a chip: the model that its preset names. HBM
+// has one model per core.
 
 #ifndef SYSTOLE_VERIF_TB_MEMORY_H_
 #define SYSTOLE_VERIF_TB_MEMORY_H_
@@ -21,23 +21,23 @@ namespace systole::tb {
 
 class MemoryModel {
  public:
-  // stall_rate: random pauses of a DRAM's bus, in 1/256.
+  // stall_rate: random stalls of a DRAM's bus, in 1/256.
   static absl::StatusOr<std::unique_ptr<MemoryModel>> Create(
       const Preset& preset, uint64_t seed, int stall_rate);
 
-  // The one that the preset has; the other is null.
+  // The model that the preset has; the other one is null.
   hbm::Device* hbm(int core = 0) {
     return hbm_.empty() ? nullptr : hbm_[core].get();
   }
   dram::Device* dram() { return dram_.get(); }
 
-  // The model's verdict on what the chip did at the pins: kInternal with the
-  // first violation, if any.
+  // Verdict of the model on the chip's accesses: kInternal with the first
+  // violation, if any.
   absl::Status Check() const;
 
  private:
   MemoryModel() = default;
-  std::vector<std::unique_ptr<hbm::Device>> hbm_;  // a core each
+  std::vector<std::unique_ptr<hbm::Device>> hbm_;  // one per core
   std::unique_ptr<dram::Device> dram_;
 };
 

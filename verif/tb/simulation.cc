@@ -16,16 +16,17 @@
 #include "absl/strings/str_format.h"
 #include "verif/tb/chip.h"
 
-// The SystemC library expects a program of its own; ours call it as a library.
+// The SystemC library expects sc_main; our programs use it as a library.
 int sc_main(int, char**) { return 0; }
 
 namespace systole::tb {
 namespace {
 
-// SystemC's kernel serves one thread at a time. Recursive, for a simulation
-// that ends while another is made. A thread is known by what it keeps in a copy
-// of the process, which may be taken while it holds the lock; the library's
-// recursive mutex knows it by its number, and the copy would wait for ever.
+// SystemC's kernel serves one thread at a time. The lock is recursive for a
+// simulation that ends while another one is made. It identifies a thread by an
+// id that is the same in a copy of the process, because a copy may be made
+// while the lock is held. The library's recursive mutex uses the thread number,
+// so a copy would deadlock.
 class KernelLock {
  public:
   void lock() {
@@ -44,7 +45,7 @@ class KernelLock {
  private:
   std::mutex mutex_;
   std::atomic<std::thread::id> owner_{};
-  int depth_ = 0;  // of the owner
+  int depth_ = 0;  // of the current owner
 };
 
 std::unique_lock<KernelLock> LockKernel() {
@@ -71,8 +72,8 @@ struct Simulation::Context {
   sc_core::sc_simcontext* own;
 };
 
-// Chip, and the initiator that carries out one request of the driver at
-// a time.
+// The chip, and the initiator that carries out one request of the driver at a
+// time.
 class Simulation::Bench : public sc_core::sc_module {
  public:
   struct Request {
@@ -80,8 +81,8 @@ class Simulation::Bench : public sc_core::sc_module {
     bool write;
     uint64_t addr;
     uint8_t* data;
-    uint64_t bytes;  // interrupt: cycles to wait, this one too, 0: no limit
-    int core = 0;    // interrupt: whose
+    uint64_t bytes;  // interrupt: most cycles with this one, 0: any
+    int core = 0;    // interrupt: of which core
   };
 
   Bench(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core,
@@ -103,7 +104,7 @@ class Simulation::Bench : public sc_core::sc_module {
     dont_initialize();
   }
   // The host's thread ends before its context does: SystemC 3.0 deletes the
-  // package of coroutines before the threads that are left, which use it.
+  // coroutine package before the remaining threads, which use it.
   ~Bench() override {
     end_.notify();
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
@@ -112,7 +113,7 @@ class Simulation::Bench : public sc_core::sc_module {
   // Runs the simulation until the request is answered.
   tlm::tlm_response_status Serve(const Request& request) {
     if (chip.core().failed()) return tlm::TLM_GENERIC_ERROR_RESPONSE;
-    status_ = tlm::TLM_GENERIC_ERROR_RESPONSE;  // of a request that ends so
+    status_ = tlm::TLM_GENERIC_ERROR_RESPONSE;  // if it ends early
     request_ = request;
     pending_.notify(sc_core::SC_ZERO_TIME);
     sc_core::sc_start();
@@ -152,7 +153,7 @@ class Simulation::Bench : public sc_core::sc_module {
     if (irq.read()) return tlm::TLM_OK_RESPONSE;
     if (request_.bytes == 0) {
       wait(irq.posedge_event());
-    } else {  // a cycle at least: who asks again must see time go on
+    } else {  // at least one cycle, so that repeated requests advance time
       wait(irq.posedge_event() |
            chip.At(chip.core().cycles() +
                    std::max<uint64_t>(request_.bytes - 1, 1)));
@@ -205,7 +206,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
   sim->context_->Enter();
   sim->bench_ =
       std::make_unique<Bench>("bench", std::move(*core), *preset, options);
-  sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborate; the host process
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborates; the host process
                                              // waits for its first request
   return sim;
 }

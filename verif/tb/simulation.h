@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A SystemC simulation of one chip that plain C++ can call: elaborated once,
-// advanced by each request until it is answered. Every Simulation has a
-// simulation context of its own, so that a program may hold several, one after
-// the other or side by side. Threads take turns, request by request.
+// A SystemC simulation of one chip that plain C++ can call. It is elaborated
+// once, and each request advances it until the request is answered. Every
+// Simulation has its own simulation context, so a program may hold several, one
+// after the other or at the same time. Threads take turns, one request at a
+// time.
 //
 //   auto sim = Simulation::Create({.preset = "edge"});
 //   (*sim)->WriteRegister(csr::kProgLen, 12);
@@ -27,7 +28,7 @@
 
 namespace systole::tb {
 
-// Bytes of a core's block of registers.
+// Size of a core's register block.
 inline constexpr uint32_t kRegisterBlockBytes = 4096;
 
 class Simulation {
@@ -36,11 +37,11 @@ class Simulation {
     std::string preset = "edge";
     bool checked = false;
     uint64_t seed = 1;
-    int stall_rate = 0;  // in the core, on the AXI channels of the host and of
-                         // a DRAM; in 1/256 a cycle
-    std::string engine = "verilator", record_file = "";  // as CoreOptions
-    int threads = 1;     // 1 to the chip's cores
-    bool alone = false;  // as CoreOptions
+    int stall_rate = 0;  // of the core's streams, the host's AXI channels and a
+                         // DRAM's, in 1/256 a cycle
+    std::string engine = "verilator", record_file = "";  // see CoreOptions
+    int threads = 1;     // 1 to the number of cores
+    bool alone = false;  // see CoreOptions
   };
   static absl::StatusOr<std::unique_ptr<Simulation>> Create(
       const Options& options);
@@ -48,18 +49,18 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  // Each request fails with kInternal in and after the cycle in which an
-  // assertion of the design did (CoreModel::failed).
+  // Each request fails with kInternal from the cycle on in which an assertion
+  // of the design failed (CoreModel::failed).
   //
-  // Through AXI4-Lite and AXI4 pins, of a chip with two cores in the host's
-  // address maps (docs/chip.md). kOutOfRange when the chip answers with an
-  // error.
+  // The requests go through the AXI4-Lite and AXI4 pins; in a chip with two
+  // cores they use the host's address maps (docs/chip.md). kOutOfRange when the
+  // chip answers with an error.
   absl::StatusOr<uint32_t> ReadRegister(uint32_t offset);
   absl::Status WriteRegister(uint32_t offset, uint32_t value);
   absl::Status ReadMemory(uint64_t addr, absl::Span<uint8_t> bytes);
   absl::Status WriteMemory(uint64_t addr, absl::Span<const uint8_t> bytes);
-  // Until the core's interrupt line is high. kDeadlineExceeded after max_cycles
-  // (0: no limit).
+  // Waits until the core's interrupt line is high. kDeadlineExceeded after
+  // max_cycles (0: no limit).
   absl::Status WaitInterrupt(uint64_t max_cycles, int core = 0);
 
   const Preset& preset() const { return *preset_; }
@@ -68,7 +69,7 @@ class Simulation {
   void SetCallbacks(
       std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
       std::function<void(uint64_t cycle)> on_progress, int core = 0);
-  // The memory model's verdict (MemoryModel::Check).
+  // Verdict of the memory model (MemoryModel::Check).
   absl::Status CheckMemory() const { return memory_->Check(); }
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Bound to an array that is a grid: the fast view beside it, with the same inputs. From the first vector on whose weights were written,
-// whatever leaves the one must leave the other in the same cycle, also between the vectors that count. But for those whose weights are
-// written while they pass by, against the array's contract.
+// Bound to an array that is a grid. It runs the fast view in parallel with the same inputs. From the first vector on whose
+// weights were written, both outputs must be equal in every cycle, also between the valid vectors. Vectors whose weights are
+// written while they pass are exempt: they violate the array's contract.
 
 module systole_mxu_array_lockstep
   import systole_presets_pkg::*;
@@ -30,13 +30,13 @@ module systole_mxu_array_lockstep
   localparam int unsigned Latency = array_latency(Rows, Cols, Stages);
 
   logic signed [31:0] sum_fast [Cols];
-  logic               reset_q = 1'b0; // the first edge, at which all that comes is unknown, is over
-  logic [1:0]         loaded_q = '0;  // a tile was written into the bank, or has begun to be
+  logic               reset_q = 1'b0; // after the first edge, before which the inputs are unknown
+  logic [1:0]         loaded_q = '0;  // a tile of the bank is written, or its first row is
   logic [1:0]         loads;
-  logic [Latency-1:0] known_q = '0;   // vectors on their way, the newest lowest: their weights are known
+  logic [Latency-1:0] known_q = '0;   // vectors in flight, the newest in bit 0: their weights are known
   logic [Latency-1:0] bank_q = '0;    // their banks
   logic [Latency-1:0] known;
-  int unsigned        from, to;       // whose weights are written while they pass by
+  int unsigned        from, to;       // range of the vectors whose weights change while they pass
   logic               equal;
 
   if (Cell == CellInt8) begin : gen_int8
@@ -59,7 +59,7 @@ module systole_mxu_array_lockstep
   end
 
   always_comb begin
-    // Activations wait for their row, and meet one column after the other.
+    // Activations wait for their row, then meet one column after the other.
     if (Cell == CellBf16 && wl_column_i) begin
       from = 32'(wl_row_i);
       to   = 32'(wl_row_i) + (Rows - 1) * row_cycles(Stages) + 1;
@@ -69,7 +69,7 @@ module systole_mxu_array_lockstep
     end
     known = known_q;
     for (int unsigned i = 0; i < Latency; i++) begin
-      // Now it goes on to be i + 1 cycles behind its entry, or stays at i.
+      // With enable_i the vector moves on to i + 1 cycles after its entry, otherwise it stays at i.
       if (wl_valid_i && bank_q[i] == wl_bank_i && i + 32'(enable_i) > from && i + 32'(enable_i) < to) known[i] = 1'b0;
     end
   end

@@ -3,7 +3,7 @@
 
 #include "verif/views/fst.h"
 
-#if __has_include("gtkwave/fstapi.h")  // Verilator's writer is GTKWave's
+#if __has_include("gtkwave/fstapi.h")  // older: GTKWave's
 
 #include <errno.h>
 #include <stdio.h>
@@ -77,10 +77,10 @@ FILE* Temporary() {
   return fd < 0 ? nullptr : fdopen(fd, "w+b");
 }
 
-// The names of signals are written to a file beside, which is read as memory:
-// shorter than was written, it would end the program. What the reader unpacks
-// beside the waveform (name.hier_..., name.upk_...) would be empty on a full
-// disk, and no signal be found.
+// The writer puts signal names into a separate file and maps it as memory; a
+// file shorter than expected would end the program. The files that the reader
+// unpacks beside the waveform (name.hier_..., name.upk_...) would be empty on a
+// full disk, and it would find no signals. All of them are kept in memory.
 FILE* Open(const char* name, const char* mode) {
   if (mode[0] != 'w') return fopen(name, mode);
   const std::string_view all = name;
@@ -113,7 +113,7 @@ int EndFst(const std::string&) { return fst_error; }
 
 #include "verilated_fst_c.cpp"
 
-#else  // its own
+#else  // Verilator's own writer
 
 #include <errno.h>
 #include <fcntl.h>
@@ -126,9 +126,9 @@ int EndFst(const std::string&) { return fst_error; }
 namespace systole::views {
 namespace {
 
-// A file of FST is a sequence of blocks: a byte of type, eight of length, which
-// counts itself but not the type, the highest first. The header, of type 0,
-// comes first and is written last.
+// An FST file is a sequence of blocks. A block is one byte of type and eight
+// bytes of length, most significant first; the length includes itself but not
+// the type. The header, of type 0, comes first and is written last.
 bool IsComplete(int fd, int64_t size) {
   constexpr int64_t kHeaderBytes = 329;
   int64_t at = 0;

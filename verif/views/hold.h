@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Random stalls of the models that take their first step from now on, in this
+// Random stalls of the models that take their first step from now on in this
 // thread (verif/views/systole_prim_hold.sv):
 //
 //   views::hold = {.rate = 32, .seed = 7};  // each stream, in 1/256 a cycle

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What the models of this thread print (messages of failed assertions) goes to
-// stdout, or into a text that a test bench names:
+// Redirects the output of the models of this thread (messages of failed
+// assertions) from stdout to a text that a test bench names:
 //
 //   std::string text;
 //   views::printed = &text;
@@ -20,7 +20,7 @@ extern thread_local std::string* printed;
 
 }  // namespace systole::views
 
-// What Verilator's library calls instead of printf.
+// Verilator's library calls this instead of printf.
 extern "C" int systole_print(const char* format, ...)
     __attribute__((format(printf, 1, 2)));
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Simulation view of systole_prim_clock_gate: the enable is latched while the clock is low, so that clk_o has whole pulses or none. What
-// a clock that stands still drives costs a simulator nothing, the logic between its registers included. With SYSTOLE_FREE_CLOCKS the
-// clock never stands still, as on an FPGA: for models whose bits a test turns, where what looks for turned bits looks in each cycle.
+// Simulation view of systole_prim_clock_gate: the enable is latched while the clock is low, so clk_o has only whole pulses.
+// Logic behind a stopped clock costs a simulator no time. With SYSTOLE_FREE_CLOCKS the clock never stops, as on an FPGA. This
+// is for models in which a test flips bits, because circuits that detect flipped bits then check in every cycle.
 // Docs: docs/cells.md. Test: tests/cells.
 
 module systole_prim_clock_gate (

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Simulation view of systole_prim_hold: each cycle each stream is held with probability rate/256, by a seed and the instance's place in
-// the design; rate and seed are read once, from verif/views/hold.h. A bench may drive `bench` by its hierarchical name.
+// Simulation view of systole_prim_hold: in each cycle each stream is stalled with probability rate/256. The random sequence
+// depends on a seed and the instance's path. Rate and seed are read once, from verif/views/hold.h. A bench may drive `bench` by
+// its hierarchical name.
 // Docs: docs/cells.md. Test: tests/system.
 
 module systole_prim_hold #(
@@ -28,10 +29,11 @@ module systole_prim_hold #(
     return y ^ (y << 5);
   endfunction
 
-  // A bench that drives it does so with `always @*`: another process writes it too.
+  // A bench drives it with `always @*`, because another process writes it too.
   initial bench = '0;
 
-  // Generators start from the seed, the instance's name and the stream's number; never from 0, where they would stay.
+  // The generators are seeded with the seed, the instance's name and the stream's number. They never start at 0, where they
+  // would stay.
   initial begin
     string       name;
     logic [31:0] mixed;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The files of the view, as the build embeds them.
+// The files of the view that the build embeds.
 
 #ifndef SYSTOLE_VERIF_WAVES_EMBEDDED_H_
 #define SYSTOLE_VERIF_WAVES_EMBEDDED_H_

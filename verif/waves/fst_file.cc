@@ -68,10 +68,10 @@ absl::StatusOr<std::unique_ptr<FstFile>> FstFile::Open(const std::string& file,
 
 FstFile::~FstFile() { fstReaderClose(reader_); }
 
-// core: the scope of a chip's core where there are two.
+// core: the scope of a core in a chip with two cores.
 void FstFile::ReadNames(const std::string& core) {
   std::vector<std::string> scopes;
-  size_t top = 0;  // scopes up to the chip's top, or 0
+  size_t top = 0;  // scopes down to the chip's top, or 0
   while (const fstHier* h = fstReaderIterateHier(reader_)) {
     if (h->htyp == FST_HT_SCOPE) {
       scopes.emplace_back(h->u.scope.name);
@@ -96,7 +96,7 @@ void FstFile::ReadNames(const std::string& core) {
       signal.width = static_cast<int>(h->u.var.length);
       signal.handle = h->u.var.handle;
       std::string path;
-      // From Verilator 5.03x on an array is a scope, with its name again.
+      // From Verilator 5.03x on an array is a scope, and repeats its name.
       const bool element = absl::StartsWith(signal.name, scopes.back() + "[");
       for (size_t i = top; i + (element ? 1 : 0) < scopes.size(); ++i)
         absl::StrAppend(&path, scopes[i], ".");
@@ -130,7 +130,7 @@ void FstFile::ForEachValue(
       &visitor, nullptr);
 }
 
-#else  // the Verilator of this build brings no reader
+#else  // the Verilator of this build has no reader
 
 absl::StatusOr<std::unique_ptr<FstFile>> FstFile::Open(const std::string& file,
                                                        int) {

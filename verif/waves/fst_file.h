@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What a view needs of an FST file: names of signals, and the values of a few.
+// The parts of an FST file that a view needs: names of signals, and the values
+// of a few of them.
 
 #ifndef SYSTOLE_VERIF_WAVES_FST_FILE_H_
 #define SYSTOLE_VERIF_WAVES_FST_FILE_H_
@@ -20,7 +21,7 @@ namespace systole::waves {
 struct Signal {
   std::string scope;  // "TOP.systole_top.u_chip"
   std::string name;   // "count_q", an element of an array "count_q[3]"
-  std::string range;  // "[7:0]", a bit: nothing
+  std::string range;  // "[7:0]"; empty for a single bit
   int width = 0;      // bits
   uint32_t handle = 0;
 
@@ -29,7 +30,7 @@ struct Signal {
 
 class FstFile {
  public:
-  // core: whose signals, of a chip with two. kUnavailable: not to be read as
+  // core: whose signals, in a chip with two. kUnavailable: it cannot be read as
   // FST; kNotFound: it has no chip's top.
   static absl::StatusOr<std::unique_ptr<FstFile>> Open(const std::string& file,
                                                        int core = 0);
@@ -37,19 +38,20 @@ class FstFile {
   FstFile(const FstFile&) = delete;
   FstFile& operator=(const FstFile&) = delete;
 
-  // systole_top or systole_top_axi, by the memory; a core of two has HBM too.
+  // systole_top or systole_top_axi, depending on the memory; a core of a chip
+  // with two has HBM.
   const std::string& top() const { return top_; }
   uint64_t begin() const { return begin_; }  // first time
   uint64_t end() const { return end_; }      // last time
-  // By their path below the top; null: none.
+  // Finds a signal by its path below the top; null: none.
   const Signal* Find(const std::string& path) const;
-  // path with "[*]": all elements, by index.
+  // A path with "[*]" finds all elements, sorted by index.
   std::vector<const Signal*> FindAll(const std::string& path) const;
 
   std::vector<const Signal*> All() const;
 
-  // Each value of the signals, in order of time, as numbers; of more than 64
-  // bits the low ones.
+  // All values of the signals in order of time, as numbers; of more than 64
+  // bits, the low ones.
   void ForEachValue(const std::vector<const Signal*>& signals,
                     const std::function<void(uint64_t time, size_t signal,
                                              uint64_t value)>& visit);

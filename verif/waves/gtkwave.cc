@@ -20,7 +20,7 @@ constexpr uint64_t kRight = 0x20, kHexadecimal = 0x2, kDecimal = 0x4,
                    kClosed = 0x400000, kClosedEnd = 0x401000,
                    kFromFile = 0x2000, kEnumeration = 0x100000000,
                    kCurve = 0x8000, kCurveGoesOn = 0x20000;
-constexpr int kCurveRows = 2;                 // besides its own
+constexpr int kCurveRows = 2;                 // in addition to its own
 constexpr int kWidth = 1800, kHeight = 1000;  // pixels
 constexpr int kNames = 330, kWaves = 1440;
 constexpr int kLetters = 26;

@@ -14,7 +14,7 @@ namespace systole::waves {
 namespace {
 
 constexpr uint64_t kNoIndex = 0xffffffff, kNoTag = 0xffff;
-// As the rows of the overview call the queues.
+// Names of the queues in the rows of the overview.
 constexpr std::array<std::string_view, isa::kNumQueues> kUnits = {
     "load", "weights", "array", "vector", "store"};
 

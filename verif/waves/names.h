@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Names of what a core runs, from its program.
+// Names for the descriptors and layers of a core, from its program.
 
 #ifndef SYSTOLE_VERIF_WAVES_NAMES_H_
 #define SYSTOLE_VERIF_WAVES_NAMES_H_
@@ -14,20 +14,20 @@
 
 namespace systole::waves {
 
-// A table: value of a signal to text; values that it lacks are shown as they
-// are.
+// A table from values of a signal to texts. Values without an entry are shown
+// as numbers.
 struct Names {
-  std::string name;  // of the table: descriptor, layer, flag, opcode
+  std::string name;  // name of the table: descriptor, layer, flag, opcode
   int bits = 0;      // of the signals
   std::map<uint64_t, std::string> texts;
-  uint64_t none = 0;  // this value stands for nothing: "-"
+  uint64_t none = 0;  // this value means nothing: "-"
 };
 
-// By index: "12 matmul conv1".
+// Descriptors by index: "12 matmul conv1".
 Names DescriptorNames(const Program& program);
-// By number: "conv1".
+// Layers by number: "conv1".
 Names LayerNames(const Program& program);
-// By number, of the flags that the program uses: "load to array".
+// Flags that the program uses, by number: "load to array".
 Names FlagNames(const Program& program);
 Names OpcodeNames();
 

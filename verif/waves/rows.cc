@@ -17,10 +17,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Elements of an array that Verilator records; longer ones it leaves out.
+// Verilator records arrays up to this number of elements.
 constexpr int kRecordedElements = 32;
 
-// The format that view.json names, for a cell.
+// The format of a cell, by its name in view.json.
 Format FormatOf(const std::string& as, bool bf16) {
   const std::map<std::string, Format> formats = {
       {"bit", Format::kBit},
@@ -54,7 +54,7 @@ absl::StatusOr<std::vector<Group>> ReadRows(const FstFile& waveform,
       preset != nullptr &&
       std::max(preset->rows, preset->cols) > kRecordedElements;
   const Names& flags = names[TableOf(names, "flag")];
-  std::map<std::string, Json> signals;  // of the groups so far
+  std::map<std::string, Json> signals;  // of the groups before
   std::vector<Group> groups;
   for (const Json& entry : view["groups"]) {
     Group group{entry["name"], entry.value("open", false), {}};

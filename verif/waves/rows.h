@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What a view shows, before it is written for one viewer or the other.
+// The contents of a view, before it is written for one of the viewers.
 
 #ifndef SYSTOLE_VERIF_WAVES_ROWS_H_
 #define SYSTOLE_VERIF_WAVES_ROWS_H_
@@ -42,18 +42,18 @@ struct View {
   std::vector<Names> names;
   std::vector<std::pair<uint64_t, std::string>> markers;  // 26 at most
   uint64_t from = 0, to = 0;                              // what is shown first
-  std::vector<uint64_t> mark;  // one at most: what it is all about
+  std::vector<uint64_t> mark;  // at most one: the time of interest
 };
 
-// Rows of view.json that the waveform and the program's preset have.
-// kInternal: one that it should have is missing.
+// The rows of view.json that the waveform and the program's preset have.
+// kInternal: a row that should be there is missing.
 absl::StatusOr<std::vector<Group>> ReadRows(const FstFile& waveform,
                                             const Program& program,
                                             const std::vector<Names>& names);
 
 std::string GtkwaveText(const View& view);  // a save file (.gtkw)
 std::string SurferText(const View& view);   // a command file (.sucl)
-// A table of names for each of them.
+// A table of names in the format of each viewer.
 std::string GtkwaveNames(const Names& names);
 std::string SurferNames(const Names& names);
 

@@ -9,20 +9,20 @@
 namespace systole::waves {
 namespace {
 
-// Names of dividers and markers are one word.
+// Names of dividers and markers must be one word.
 std::string Word(const std::string& text) {
   return absl::StrReplaceAll(text, {{" ", "_"}, {"\"", "_"}, {";", "_"}});
 }
 
-// Surfer's name of a signal: an element of an array lies in a scope of the
-// array's name, "count_q.[3]".
+// Surfer's name of a signal. An element of an array is in a scope with the
+// array's name: "count_q.[3]".
 std::string PathOf(const Signal& signal) {
   return absl::StrCat(signal.scope, ".",
                       absl::StrReplaceAll(signal.name, {{"[", ".["}}));
 }
 
-// What commands call the item with this index, from 0: hexadecimal digits of
-// the letters a to p.
+// How commands refer to the item with this index, from 0: hexadecimal digits
+// written as the letters a to p.
 std::string ItemOf(int index) {
   std::string name = absl::StrFormat("%x", index);
   for (char& c : name) c = c <= '9' ? c - '0' + 'a' : c - 'a' + 'k';
@@ -33,7 +33,7 @@ std::string FormatName(const View& view, const Row& row) {
   switch (row.format) {
     case Format::kBit:
     case Format::kEnum:
-      return "";  // what the viewer chooses
+      return "";  // the viewer's default
     case Format::kDec:
     case Format::kAnalog:
       return "Unsigned";
@@ -65,8 +65,8 @@ std::string SurferText(const View& view) {
     absl::StrAppend(&text, "divider_add ", Word(group.name), "\n");
     ++items;
     for (const Row& row : group.rows) {
-      // Format and colour are those of the item with the focus; the next item
-      // comes behind it.
+      // Format and colour apply to the item with the focus; the next item is
+      // added after it.
       absl::StrAppend(&text, "variable_add ", PathOf(*row.signal),
                       "\nitem_focus ", ItemOf(items++), "\n");
       if (const std::string format = FormatName(view, row); !format.empty())

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What a reader of a waveform wants first, bound into systole_chip for simulation: what each queue runs and waits for, what the array
-// does and how full it is, what the memory moves. Nothing reads it, and nothing of it is computed until a waveform is opened. Docs:
-// docs/waves.md. Test: tests/waves.
+// The signals that a reader of a waveform looks at first, bound into systole_chip for simulation: the descriptor that each
+// queue runs and the flag it waits for, the activity and load of the array, the memory traffic. No logic depends on it, and
+// nothing is computed until a waveform is opened. Docs: docs/waves.md. Test: tests/waves.
 
 module systole_waves
   import systole_isa_pkg::*;
@@ -15,7 +15,7 @@ module systole_waves
     input logic                               fault_i,
     input fault_e                             fault_code_i,
 
-    // Queues: the head, and the list of what is in flight (systole_unit_queue).
+    // Queues: the head, and the list of descriptors in flight (systole_unit_queue).
     input logic [NumQueues-1:0]               head_i,
     input logic [NumQueues-1:0][PcBits-1:0]   head_index_i,
     input logic [NumQueues-1:0][15:0]         head_tag_i,
@@ -25,7 +25,7 @@ module systole_waves
     input logic [NumQueues-1:0][4:0]          out_ptr_i,
     input logic [NumQueues-1:0]               want_i,       // the head waits for flags
     input logic [NumQueues-1:0][NumFlags-1:0] wait_i,
-    input logic [NumFlags-1:0]                set_i,        // flags that are there
+    input logic [NumFlags-1:0]                set_i,        // flags that are available
 
     // Array and memory.
     input logic                               enter_i,
@@ -46,7 +46,7 @@ module systole_waves
   // Index and layer of the oldest descriptor in flight; all ones: none.
   index_t load_runs, weights_runs, mxu_runs, vector_runs, store_runs;
   tag_t   load_layer, weights_layer, mxu_layer, vector_layer, store_layer;
-  // The lowest flag that the head waits for and that is not there; NumFlags: none.
+  // The lowest flag that the head waits for and that is not available; NumFlags: none.
   flag_t  load_waits, weights_waits, mxu_waits, vector_waits, store_waits;
   // Index of the head; all ones: none.
   index_t load_next, weights_next, mxu_next, vector_next, store_next;

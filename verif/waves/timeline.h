@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// When the layers of a program were at work, read from its waveform.
+// Activity of a program's layers over time, read from its waveform.
 
 #ifndef SYSTOLE_VERIF_WAVES_TIMELINE_H_
 #define SYSTOLE_VERIF_WAVES_TIMELINE_H_
@@ -29,8 +29,8 @@ struct LayerSpans {
   std::array<Span, isa::kNumQueues> queues;
 };
 
-// By layer number, those that were at work. A descriptor counts from when it is
-// the oldest of its queue in flight until it is complete.
+// Layers that were active, by number. A descriptor counts from the time it is
+// the oldest one in flight of its queue until it is complete.
 std::map<int, LayerSpans> ReadTimeline(FstFile& waveform,
                                        const Program& program);
 

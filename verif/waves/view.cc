@@ -29,22 +29,22 @@ absl::Status WriteText(const std::string& file, const std::string& text) {
       file, ": cannot write the view: is the folder's disk full?"));
 }
 
-// Where layers begin in the array or the vector unit; the units of the one that
-// it is all about each.
+// Adds a marker where each layer begins in the array or the vector unit. The
+// layer of interest gets a marker for each of its units, and one for its end.
 void AddMarkers(const std::map<int, LayerSpans>& layers, const Program& program,
                 int layer, View& view) {
   constexpr std::array<const char*, isa::kNumQueues> kPhases = {
       "loads", "weights", "array", "vector", "stores"};
   const uint64_t near = (view.to - view.from) / 20;
   const auto add = [&](uint64_t at, const std::string& name) {
-    for (const auto& [time, other] : view.markers) {  // names would overlap
+    for (const auto& [time, other] : view.markers) {  // too close
       if (std::max(at, time) - std::min(at, time) < near) return;
     }
     if (at != ~uint64_t{0}) view.markers.emplace_back(at, name);
   };
   if (const auto found = layers.find(layer); found != layers.end()) {
     add(found->second.all.to, LayerName(program, layer) + " end");
-    for (const size_t q : {2, 3, 4, 1, 0})  // the array's first
+    for (const size_t q : {2, 3, 4, 1, 0})  // the array's queue first
       add(found->second.queues[q].from, kPhases[q]);
   }
   for (const auto& [number, spans] : layers) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Views of a recorded waveform, for people: an overview in which descriptors,
-// layers and flags have the names that the program gives them, the signals of
-// each unit below it, markers at the layers, opened where it is interesting.
+// Views of a recorded waveform for people. A view has an overview in which
+// descriptors, layers and flags have the program's names, the signals of each
+// unit below it, and markers at the layers. It opens at the time of interest.
 //
 //   auto view = waves::WriteViews("build/waves/conv1.fst", program,
 //   /*layer=*/1);
@@ -22,12 +22,12 @@
 namespace systole::waves {
 
 // Writes beside FILE.fst: FILE.gtkw, which it returns, for GTKWave, and the
-// folder FILE.view with the names that it looks up and, to be opened in that
-// folder, view.sucl for Surfer. Opens on the layer with that number if it was
-// at work, around the time `mark` if there is one, and on all that was recorded
-// otherwise (-1). core: whose units are shown, of
-// a chip with two. kUnavailable: cannot be read or written; kInternal: the
-// waveform lacks a signal of view.json.
+// folder FILE.view with the tables of names and, for Surfer, view.sucl, which
+// must be opened in that folder. The view opens on layer number `layer` if it
+// was active, and around the time `mark` if there is one; without either (-1),
+// on the whole recording. core: whose units are shown, in a chip with two.
+// kUnavailable: a file cannot be read or written; kInternal: the waveform lacks
+// a signal of view.json.
 absl::StatusOr<std::string> WriteViews(const std::string& waveform,
                                        const Program& program, int layer,
                                        std::optional<uint64_t> mark = {},
