@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Typed attributes of operations. Each kind lists its fields once, in
-// `Fields`; printing, parsing and comparison follow from that list.
+// Typed attributes of operations. Each kind lists its fields once, in `Fields`.
+// Printing, parsing and comparison use that list.
 #ifndef SYSTOLE_HOST_IR_ATTRIBUTES_H_
 #define SYSTOLE_HOST_IR_ATTRIBUTES_H_
 
@@ -26,7 +26,7 @@ struct NoAttributes {
   static void Fields(Self&, Visitor&&) {}
 };
 
-// The name that callers know the input by.
+// The name of the input for callers.
 struct ParameterAttributes {
   std::string name;
 
@@ -73,8 +73,8 @@ using AttributeKinds = KindList<
     TrainWindowAttributes, TrainArrayAttributes, TrainProductAttributes,
     TrainAdamAttributes, TrainSgdAttributes>;
 
-// A value of one of the kinds; each copy has its own. (With a std::variant
-// every file that copies or destroys a node has the code of all kinds.)
+// A value of one of the kinds; each copy has its own. (A std::variant would
+// generate code for all kinds in every file that copies or destroys a node.)
 class Attributes {
  public:
   Attributes() : Attributes(NoAttributes{}) {}
@@ -89,10 +89,10 @@ class Attributes {
     return *this;
   }
 
-  // Of the kind in AttributeKinds.
+  // Index of the kind in AttributeKinds.
   int index() const { return value_->index; }
 
-  // Null, if it is of another kind.
+  // Null if the value is of another kind.
   template <typename T>
   const T* If() const {
     constexpr int kIndex = AttributeKinds::IndexOf<T>();
@@ -104,7 +104,7 @@ class Attributes {
   T* If() {
     return const_cast<T*>(std::as_const(*this).If<T>());
   }
-  // Throws std::bad_cast, if it is of another kind.
+  // Throws std::bad_cast if the value is of another kind.
   template <typename T>
   const T& Get() const {
     if (const T* value = If<T>()) return *value;
@@ -115,7 +115,7 @@ class Attributes {
     return const_cast<T&>(std::as_const(*this).Get<T>());
   }
 
-  // Calls `visit` with the value as what it is.
+  // Calls `visit` with the value in its own type.
   template <typename Visitor>
   void Visit(Visitor&& visit) const {
     VisitOneOf(*this, visit, AttributeKinds{});

@@ -9,13 +9,13 @@
 
 namespace systole::ir {
 
-// The results of all nodes have numbered slots, one behind the other.
+// The results of all nodes have consecutive slots.
 struct Evaluation::Plan {
   struct Step {
     const ir::Node* node;
     std::vector<int> operands;  // slots
     int result;                 // slot of the first result
-    std::vector<int> dead;      // slots that nothing needs behind this step
+    std::vector<int> dead;      // slots that no later step needs
   };
   std::vector<Step> steps;
   std::vector<int> parameters;  // slots
@@ -30,7 +30,7 @@ Evaluation::Plan::Plan(const Module& module) {
   const auto slot_of = [&](const Value& value) {
     return first.at(value.node) + value.index;
   };
-  std::vector<int> last;  // step that is the last to need a slot
+  std::vector<int> last;  // last step that needs a slot
   for (const auto& node : module.nodes()) {
     first[node.get()] = slots;
     if (node->op == Op::kParameter) {
@@ -44,7 +44,7 @@ Evaluation::Plan::Plan(const Module& module) {
       steps.push_back(std::move(step));
     }
     slots += node->results();
-    // What nothing needs is dead behind its own step.
+    // A result that nothing needs is dead after its own step.
     last.resize(slots, static_cast<int>(steps.size()) - 1);
   }
   for (const Output& output : module.outputs) {
@@ -133,7 +133,7 @@ Literal Evaluation::Take(const Literal* operand) {
 
 namespace {
 
-// Whose evaluators take a value a lane for a scalar.
+// Operations whose evaluators accept one value per lane instead of a scalar.
 bool IsElementwise(Op op) {
   if (op == Op::kConstant || op == Op::kParameter) return true;
   return (Op::kHloAdd <= op && op <= Op::kHloBitcastConvert) ||
@@ -166,7 +166,7 @@ absl::StatusOr<Literals> Evaluation::RunLanes(const Module& region,
     }
     return values;
   };
-  // A hook is asked for nodes of the types that they have.
+  // With a hook, nodes must keep their own types.
   if (!options_.hook && IsElementwise(region))
     return Run(region, values_of(-1));
   Literals outputs;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Operations as the host computes them: what the device does not have, and what
-// the compiler works out itself. To the bit as docs/numerics.md and docs/hlo.md
-// say.
+// Evaluation of operations on the host: those that the device does not have,
+// and those that the compiler computes itself. The results are bit-exact as
+// docs/numerics.md and docs/hlo.md define them.
 //
 //   absl::StatusOr<Literals> outputs = EvaluateModule(module, inputs);
 #ifndef SYSTOLE_HOST_IR_EVALUATE_H_
@@ -20,18 +20,18 @@
 
 namespace systole::ir {
 
-// Whether Evaluate knows the operation: all but inputs.
+// Whether Evaluate implements the operation; it implements all but inputs.
 bool HostComputes(Op op);
 
-// Is asked for each node but parameters and constants before the host computes
-// it, in regions too, but for those of a single operation (a sum, a maximum)
-// that the host folds with. True: `results` are the node's. An error ends the
-// evaluation.
+// Called for each node but parameters and constants before the host computes
+// it, in regions too. The exception is a region of a single operation (a sum, a
+// maximum) that the host folds with. True: the hook has set `results`. An error
+// ends the evaluation.
 using NodeHook = std::function<absl::StatusOr<bool>(
     const Node& node, const Operands& operands, Literals& results)>;
 
-// The multiplier of floats: every product of dot_general and convolution goes
-// through it, split into bf16 and laid out as matrices.
+// The multiplier of floats. Every product of dot_general and convolution goes
+// through it, split into bf16 parts and arranged as matrices.
 class ProductUnit {
  public:
   virtual ~ProductUnit() = default;
@@ -43,49 +43,49 @@ class ProductUnit {
                                 float* c) = 0;
 };
 
-// The host's own.
+// The host's own multiplier.
 ProductUnit& HostProducts();
 
-// What the other core of two has where this one has `own`: the operand of a
-// node train.sum_cores.
+// Gives the value of the other core of two where this core has `own`, the
+// operand of a node train.sum_cores.
 using OtherCore = std::function<absl::StatusOr<Literal>(const Node& node,
                                                         const Literal& own)>;
 
 struct EvaluateOptions {
   NodeHook hook = {};
-  ProductUnit* products = nullptr;  // null: the host's; outlives the run
-  OtherCore other_core = {};        // none: there is one core
+  ProductUnit* products = nullptr;  // null: the host's; must outlive the run
+  OtherCore other_core = {};        // none: there is only one core
 };
 
-// What evaluates modules and the regions in them. The modules must not change
-// while it lives. Not for several threads at once.
+// Evaluates modules and their regions. The modules must not change while it
+// exists. It is not thread-safe.
 class Evaluation {
  public:
   explicit Evaluation(EvaluateOptions options = {});
   ~Evaluation();
 
-  // The values of the results of a verified node from those of its operands,
-  // in their types. Errors: Unimplemented for other operations.
+  // Computes the results of a verified node from the values of its operands, in
+  // the result types. Errors: Unimplemented for other operations.
   absl::StatusOr<Literals> Node(const ir::Node& node, const Operands& operands);
-  // The outputs of a verified module or region from its parameters in their
-  // order, whose types are not checked. Values that nothing needs any more are
-  // freed on the way. Errors name the node.
+  // Computes the outputs of a verified module or region from its parameters, in
+  // their order; their types are not checked. Values are freed after their last
+  // use. Errors name the node.
   absl::StatusOr<Literals> Run(const Module& module, Literals inputs);
-  // A region whose parameters are scalars, for each of `lanes` sets of them:
-  // operands and outputs have a value a lane, or one for all; other parameters
-  // are given to each.
+  // Evaluates a region with scalar parameters for each of `lanes` sets of them.
+  // Operands and outputs have one value per lane, or one for all lanes.
+  // Parameters that are not scalars are passed to each lane.
   absl::StatusOr<Literals> RunLanes(const Module& region, int64_t lanes,
                                     const Operands& inputs);
-  // For evaluators: the operand's value, for good if nothing else needs it, so
-  // that it may be written to in place.
+  // For evaluators: takes the value of the operand. It is moved if nothing else
+  // needs it, so it can be modified in place.
   Literal Take(const Literal* operand);
-  // For who calls Node: the operands that it needs no more.
+  // For callers of Node: the operands that they do not need any more.
   void SetDying(std::vector<const Literal*> operands) {
     dying_ = std::move(operands);
   }
   ProductUnit& products() { return *options_.products; }
   const OtherCore& other_core() const { return options_.other_core; }
-  // Of the operations `rng`: a number that was not there before.
+  // For `rng`: a number that was not returned before.
   uint64_t NextRandom() { return random_++; }
 
  private:
@@ -94,15 +94,15 @@ class Evaluation {
 
   EvaluateOptions options_;
   uint64_t random_ = 0;
-  std::vector<const Literal*> dying_;  // operands that are needed no more
+  std::vector<const Literal*> dying_;  // operands without a later use
   std::unordered_map<const Module*, std::unique_ptr<Plan>> plans_;
 };
 
 // The value of a verified node with one result.
 absl::StatusOr<Literal> Evaluate(const Node& node, const Operands& operands);
 
-// The outputs of a verified module from its inputs in their order. Errors name
-// the node or the input.
+// Computes the outputs of a verified module from its inputs, in their order.
+// Errors name the node or the input.
 absl::StatusOr<Literals> EvaluateModule(const Module& module,
                                         const Literals& inputs,
                                         EvaluateOptions options = {});

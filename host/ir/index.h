@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Places in row-major tensors.
+// Positions in row-major tensors.
 #ifndef SYSTOLE_HOST_IR_INDEX_H_
 #define SYSTOLE_HOST_IR_INDEX_H_
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Rules that work the types of an operation's results out of its operands; as
-// rules of the verifier they say that the node has these types.
+// Rules that infer the types of an operation's results from its operands. As
+// rules of the verifier they check that the node has these types.
 //
 //   {Op::kHloNot, "hlo.not", 1, 1, 0, NoAttributes{},
 //   CheckInferred<InferUnary>,

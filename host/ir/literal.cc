@@ -6,7 +6,7 @@
 
 namespace systole::ir {
 
-// Bytes are copied as they lie: the host must be little-endian.
+// Bytes are copied unchanged, so the host must be little-endian.
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 
 Literal::Literal() : element_(ElementType::kInt8) {

@@ -147,8 +147,8 @@ class Literal {
       return function(values<typename decltype(tag)::type>());
     });
   }
-  // The same for the types that the operations of quant/ have: the elements
-  // must be i8, i16, i32 or f32.
+  // The same for the types that the operations of quant/ use: the elements must
+  // be i8, i16, i32 or f32.
   template <typename Function>
   decltype(auto) VisitQuant(Function&& function) const {
     switch (element_) {
@@ -165,18 +165,18 @@ class Literal {
     }
   }
 
-  // Of the first value.
+  // The first value.
   const uint8_t* data() const;
   uint8_t* data();
 
   // `count` values from `first` on.
   Literal Slice(int64_t first, int64_t count) const;
-  // `more` has the same element type.
+  // `more` must have the same element type.
   void Append(const Literal& more);
 
   // Little-endian.
   std::vector<uint8_t> Bytes() const;
-  // Equal bits, so that NaN equals itself.
+  // Compares bits, so NaN equals itself.
   bool operator==(const Literal& other) const;
 
  private:

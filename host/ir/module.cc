@@ -46,7 +46,7 @@ bool Module::IsOutput(const Node* node) const {
 std::string Module::UniqueName(std::string_view base) const {
   const absl::string_view prefix(base.data(), base.size());
   bool is_free = true;
-  std::vector<int> taken;  // numbers behind `base`
+  std::vector<int> taken;  // numbers in use after `base`
   for (const auto& node : nodes_) {
     absl::string_view rest = node->name;
     if (!absl::ConsumePrefix(&rest, prefix)) continue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A module: one graph of nodes, each with one result or several, in an order
-// that can be executed.
+// A module: a graph of nodes, each with one result or several, in an executable
+// order.
 //
 //   Module module("twice");
 //   Node* x = module.Add({"x", Op::kParameter, type, {},
@@ -27,8 +27,8 @@ namespace systole::ir {
 struct Node;
 class Module;
 
-// One result of a node. A node with one result stands for it: Value and Node*
-// convert into each other.
+// One result of a node. For a node with one result, Value and Node* convert
+// into each other.
 struct Value {
   Node* node = nullptr;
   int index = 0;
@@ -57,14 +57,14 @@ struct Node {
   Type type;  // of the first result
   std::vector<Value> operands;
   Attributes attributes;  // of the kind in InfoOf(op)
-  // Shared by copies of the node. A region is a module of its own: it reads
-  // its parameters alone, and what it needs from around it comes in as further
-  // operands behind those of the operation, which are further parameters of
-  // each region in the same order. Names of inputs and outputs are empty.
+  // Shared by copies of the node. A region is a module of its own that reads
+  // only its parameters. Values from outside are further operands of the node,
+  // after those of the operation; they are further parameters of each region,
+  // in the same order. Inputs and outputs of a region have empty names.
   std::vector<std::shared_ptr<const Module>> regions = {};
   std::vector<Type> more_types = {};  // of the second result and so on
   std::string location =
-      {};  // in the source, for messages; no part of the text
+      {};  // in the source, for messages; not part of the text
 
   int results() const { return 1 + static_cast<int>(more_types.size()); }
   const Type& result_type(int i) const {
@@ -79,7 +79,7 @@ struct Node {
     return attributes.Get<T>();
   }
   bool is_constant() const { return op == Op::kConstant; }
-  // Of a constant.
+  // For a constant: its values.
   const Literal& literal() const { return *attr<ConstantAttributes>().data; }
   const Quantization& quantization() const { return *type.quantization; }
 };
@@ -87,7 +87,7 @@ struct Node {
 inline const Type& Value::type() const { return node->result_type(index); }
 
 struct Output {
-  std::string name;  // that callers know it by
+  std::string name;  // name for callers
   Value node;
 };
 
@@ -103,10 +103,10 @@ class Module {
   std::vector<Node*> inputs() const;
   // The node of that name or null.
   Node* Find(std::string_view name) const;
-  // Operations that read a result; outputs are not counted.
+  // Number of operations that read a result; outputs are not counted.
   std::vector<Node*> Users(const Node* node) const;
   bool IsOutput(const Node* node) const;
-  // `base`, with a number behind it if that is taken.
+  // `base`, with a number appended if that name is in use.
   std::string UniqueName(std::string_view base) const;
 
   // Appends a node; the pointer stays valid until the node is removed.
@@ -115,9 +115,9 @@ class Module {
   Node* InsertBefore(const Node* position, Node node);
   // Moves a node before one that precedes it.
   void MoveBefore(const Node* position, const Node* node);
-  // Lets every operand and output that is `from` be `to`.
+  // Replaces `from` by `to` in every operand and output.
   void ReplaceUses(Value from, Value to);
-  // Removes nodes whose result nobody needs, but no parameters; how many.
+  // Removes nodes without a user, except parameters. Returns how many.
   int RemoveUnused();
 
   std::unique_ptr<Module> Clone() const;
@@ -126,10 +126,10 @@ class Module {
   std::vector<std::unique_ptr<Node>> nodes_;
 };
 
-// Equal names, nodes in the same order, constants of the same bits.
+// Same names, same order of nodes, constants with the same bits.
 bool Equal(const Module& a, const Module& b);
 
-// A constant node's parts.
+// The parts of a constant node.
 Node MakeConstant(std::string name, Type type, Literal data);
 
 }  // namespace systole::ir

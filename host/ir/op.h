@@ -160,7 +160,7 @@ enum class Op {
   kHloPartitionId,
   kHloReplicaId,
   kHloCustomCall,
-  // What the compiler makes of products.
+  // Made by the compiler from products.
   kHloStrided,
   kHloMatrixProduct,
   // Of train/, in the order of its table.
@@ -185,8 +185,8 @@ enum class Op {
 
 constexpr int kUnboundedOperands = 1 << 20;
 
-// What all sets share, TensorFlow Lite's operations on quantised values, those
-// of StableHLO, those of training steps.
+// The sets: core operations, TensorFlow Lite's operations on quantised values,
+// those of StableHLO, those of training steps.
 enum class OpSet { kCore, kQuant, kHlo, kTrain };
 
 struct Node;
@@ -202,10 +202,10 @@ struct OpInfo {
   int max_operands;
   int regions;          // or kUnboundedOperands: at least one
   Attributes defaults;  // of the kind that the operation has
-  // The rule of the verifier, once the numbers of operands and regions are
-  // right and the regions are sound.
+  // The verifier's rule; it runs after the numbers of operands and regions and
+  // the regions themselves were checked.
   absl::Status (*check)(const Node& node);
-  // The values of a verified node's results; null if it has none of its own.
+  // Evaluates a verified node; null if the operation has no evaluator.
   absl::StatusOr<Literals> (*evaluate)(const Node& node,
                                        const Operands& operands,
                                        Evaluation& evaluation);

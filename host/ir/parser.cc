@@ -41,7 +41,7 @@ class Parser : private Reader {
   }
 
  private:
-  static constexpr int kMaxDepth = 64;  // of regions in regions
+  static constexpr int kMaxDepth = 64;  // nesting of regions
 
   struct Scope {
     Module* module;
@@ -64,7 +64,7 @@ class Parser : private Reader {
     return {found->second, static_cast<int>(index)};
   }
 
-  // Values of attributes, by their type.
+  // Parsers of attribute values, by type.
   void Read(const Type&, int64_t& value) { value = Integer(); }
   void Read(const Type&, float& value) { value = Float(); }
   void Read(const Type&, std::string& value) { value = String(); }
@@ -217,7 +217,7 @@ class Parser : private Reader {
     Expect(")");
   }
 
-  // Behind the opening brace.
+  // After the opening brace.
   std::shared_ptr<const Module> Region() {
     auto region = std::make_shared<Module>();
     Scope scope{region.get(), {}};

@@ -16,7 +16,7 @@
 
 namespace systole::ir {
 
-// A pass keeps what the module computes, to the bit.
+// A pass preserves the module's results bit-exactly.
 using Pass = PassOver<Module>;
 using PassManager = PassManagerOver<Module>;
 

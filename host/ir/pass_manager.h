@@ -3,7 +3,7 @@
 //
 // Passes over one kind of unit, and their manager. A kind of unit has a
 // function `absl::Status Verify(const Unit&)` in its namespace. The graph
-// (module.h) is one, plans and sequences of the compiler are others.
+// (module.h) is one kind; plans and sequences of the compiler are others.
 #ifndef SYSTOLE_HOST_IR_PASS_MANAGER_H_
 #define SYSTOLE_HOST_IR_PASS_MANAGER_H_
 
@@ -24,17 +24,17 @@ class PassOver {
  public:
   virtual ~PassOver() = default;
   virtual std::string name() const = 0;
-  // Whether the unit was changed. After an error it is not to be used.
+  // Whether the unit was changed. After an error the unit is invalid.
   virtual absl::StatusOr<bool> Run(Unit& unit) = 0;
 };
 
-// Runs passes in order. The unit is verified before the first and after each;
-// an error names the pass behind which it appeared.
+// Runs passes in order. The unit is verified before the first pass and after
+// each one; an error names the pass after which it appeared.
 template <class Unit>
 class PassManagerOver {
  public:
-  // Called with the name of a pass (before the first one: the manager's name
-  // for its input) and the unit behind it.
+  // Called with the name of a pass and the unit after it. Before the first pass
+  // it is called with the manager's name for its input.
   using Observer =
       std::function<void(const std::string& pass, const Unit& unit)>;
 

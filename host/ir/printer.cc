@@ -123,7 +123,7 @@ std::string TypesText(const Node& node) {
   return text + ")";
 }
 
-// A statement whose line begins with `indent` blanks.
+// Prints a statement with `indent` blanks in front.
 std::string Statement(const Node& node, const PrintOptions& options,
                       int indent) {
   std::string line =

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Reads the textual forms of the graph, of plans and of sequences: blanks,
-// `//` comments, tokens, names, numbers and lists. The first error is kept;
-// after it everything reads as nothing, so that a grammar needs no checks of
-// its own between tokens.
+// Reads the textual forms of the graph, of plans and of sequences: blanks, `//`
+// comments, tokens, names, numbers and lists. The first error is kept. After it
+// all reads return nothing, so a grammar needs no checks between tokens.
 #ifndef SYSTOLE_HOST_IR_READER_H_
 #define SYSTOLE_HOST_IR_READER_H_
 
@@ -16,7 +15,7 @@
 
 namespace systole::ir {
 
-// A name as the textual forms have it: plain or quoted.
+// A name in the textual forms: plain or quoted.
 std::string NameText(const std::string& name);
 
 class Reader {
@@ -28,11 +27,11 @@ class Reader {
   const absl::Status& status() const { return status_; }
   void Fail(const std::string& message);
 
-  // Whether nothing is left but blanks.
+  // Whether only blanks are left.
   bool AtEnd();
-  // The next character behind the blanks, 0 at the end.
+  // The next character after the blanks, 0 at the end.
   char Peek();
-  // The token if it is next.
+  // Consumes the token if it is next.
   bool Accept(std::string_view token);
   void Expect(std::string_view token);
 
@@ -45,7 +44,7 @@ class Reader {
   // Up to the character or the end of the line.
   std::string_view Until(char end);
 
-  // The longest run of characters that `accept`.
+  // The longest run of characters for which `accept` is true.
   template <typename Accepts>
   std::string_view Run(Accepts accepts) {
     if (!ok()) return "";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What the rules of single operations are made of. Messages do not name the
-// node; the verifier puts that in front.
+// Helpers of the rules of single operations. Messages do not name the node; the
+// verifier adds its name in front.
 #ifndef SYSTOLE_HOST_IR_RULES_H_
 #define SYSTOLE_HOST_IR_RULES_H_
 

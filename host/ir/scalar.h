@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Element values that C++ has no type for. All are as large as in memory.
+// Element values that have no C++ type. All have their size in memory.
 #ifndef SYSTOLE_HOST_IR_SCALAR_H_
 #define SYSTOLE_HOST_IR_SCALAR_H_
 
@@ -10,9 +10,9 @@
 
 namespace systole::ir {
 
-// The only NaN that arithmetic gives (docs/numerics.md).
+// The only NaN that arithmetic produces (docs/numerics.md).
 constexpr uint32_t kNanBits = 0x7FC00000;
-constexpr uint32_t kInfinityBits = 0x7F800000;  // of the positive one
+constexpr uint32_t kInfinityBits = 0x7F800000;  // of positive infinity
 
 inline uint32_t BitsOf(float value) {
   uint32_t bits;
@@ -39,7 +39,7 @@ struct Bfloat16 {
   uint16_t bits = 0;
 
   Bfloat16() = default;
-  // To nearest even, overflow to infinity; every NaN becomes 0x7FC0.
+  // Rounds to nearest even, overflows to infinity; every NaN becomes 0x7FC0.
   explicit Bfloat16(float value) {
     const uint32_t b = BitsOf(value);
     bits = (b & 0x7FFFFFFF) > kInfinityBits
@@ -54,7 +54,7 @@ struct Float16 {
   uint16_t bits = 0;
 
   Float16() = default;
-  // To nearest even, overflow to infinity; every NaN becomes 0x7E00.
+  // Rounds to nearest even, overflows to infinity; every NaN becomes 0x7E00.
   explicit Float16(float value);
   operator float() const;  // NOLINT: exact
 };

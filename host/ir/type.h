@@ -14,7 +14,7 @@
 namespace systole::ir {
 
 constexpr int kMaxRank = 16;
-constexpr int kMaxQuantRank = 6;  // of what the operations of quant/ read
+constexpr int kMaxQuantRank = 6;  // limit for the operations of quant/
 constexpr int64_t kMaxElements = int64_t{1} << 31;
 
 enum class ElementType {
@@ -41,7 +41,7 @@ constexpr bool IsFloat(ElementType type) {
 }
 bool IsSigned(ElementType type);    // i8..i64
 bool IsUnsigned(ElementType type);  // u8..u64
-// Of either, not i1.
+// Signed or unsigned, but not i1.
 bool IsInteger(ElementType type);
 
 // q stands for scale * (q - zero_point). One scale for the whole tensor, or

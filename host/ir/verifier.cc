@@ -50,7 +50,7 @@ absl::Status CheckType(const Type& type) {
   return absl::OkStatus();
 }
 
-// What the operations of quant/ read and make.
+// The types that the operations of quant/ read and produce.
 absl::Status CheckQuantType(const Type& type) {
   SYSTOLE_IR_CHECK(type.rank() <= kMaxQuantRank, "rank ", type.rank(),
                    " is more than ", kMaxQuantRank);
@@ -71,7 +71,7 @@ absl::Status CheckHloType(const Type& type) {
   return absl::OkStatus();
 }
 
-// Types of operands and results are those of the set of the operation.
+// Checks that operands and results have types of the operation's set.
 absl::Status CheckTypes(const Node& node) {
   for (int i = 0; i < node.results(); ++i) {
     SYSTOLE_IR_RETURN_IF_ERROR(CheckType(node.result_type(i)));
@@ -130,7 +130,7 @@ absl::Status Named(const Node& node, const absl::Status& status) {
                                    node.location, ": ", status.message()));
 }
 
-// Nodes come once, and behind what they read.
+// Checks that each node occurs once, and after the nodes that it reads.
 absl::Status CheckStructure(const Module& module, bool is_region) {
   std::unordered_set<const Node*> members, defined;
   std::unordered_set<std::string> names, inputs, outputs;
@@ -174,8 +174,8 @@ absl::Status CheckStructure(const Module& module, bool is_region) {
   return absl::OkStatus();
 }
 
-// Every result of quant/ is needed by an output; programs that others write may
-// have dead parts.
+// Checks that an output needs every result of quant/. Other programs may have
+// dead parts.
 absl::Status CheckNoDangling(const Module& module) {
   std::unordered_set<const Node*> used;
   for (const auto& node : module.nodes()) {

@@ -16,7 +16,7 @@ namespace systole::ir {
 
 using Ints = std::vector<int64_t>;
 
-// Texts of the values of an enumeration, in its order.
+// Texts of the values of an enumeration, in the order of the enumeration.
 template <typename E>
 struct EnumNames;
 
@@ -27,8 +27,8 @@ struct EnumNames<Direction> {
                                                         "GT", "LE", "LT"};
 };
 
-// kDefault: by the element type (floats: kFloat). i1 and unsigned integers
-// compare as unsigned whatever it says.
+// kDefault depends on the element type (floats: kFloat). i1 and unsigned
+// integers always compare as unsigned.
 enum class CompareType { kDefault, kFloat, kTotalOrder, kSigned, kUnsigned };
 template <>
 struct EnumNames<CompareType> {
@@ -36,7 +36,7 @@ struct EnumNames<CompareType> {
       "DEFAULT", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"};
 };
 
-// Of products of f32: one, three or six passes of bf16.
+// For products of f32: one, three or six passes of bf16.
 enum class Precision { kDefault, kHigh, kHighest };
 template <>
 struct EnumNames<Precision> {
@@ -79,7 +79,7 @@ struct HloReducePrecisionAttributes {
   }
 };
 
-// Of iota, concatenate: what works along one dimension.
+// For operations along one dimension, such as iota and concatenate.
 struct HloDimensionAttributes {
   int64_t dimension = 0;
 
@@ -89,8 +89,8 @@ struct HloDimensionAttributes {
   }
 };
 
-// Of broadcast_in_dim (dimension i of the operand is dimension dimensions[i] of
-// the result), reverse, reduce, map.
+// For broadcast_in_dim (dimension i of the operand is dimension dimensions[i]
+// of the result), reverse, reduce, map.
 struct HloDimensionsAttributes {
   Ints dimensions;
 
@@ -111,7 +111,7 @@ struct HloSliceAttributes {
   }
 };
 
-// Of dynamic_slice.
+// For dynamic_slice.
 struct HloSizesAttributes {
   Ints sizes;
 
@@ -173,7 +173,7 @@ struct HloScatterAttributes {
   }
 };
 
-// A dot algorithm becomes the precision with as many passes.
+// A dot algorithm is imported as the precision with the same number of passes.
 struct HloDotAttributes {
   Ints lhs_batching, rhs_batching, lhs_contracting, rhs_contracting;
   Precision precision = Precision::kDefault;  // the higher of the operands'
@@ -188,7 +188,7 @@ struct HloDotAttributes {
   }
 };
 
-// Lists with an entry a spatial dimension: stride, low, high, lhs_dilation,
+// Lists with one entry per spatial dimension: stride, low, high, lhs_dilation,
 // rhs_dilation, reversal (1: the window is reversed), *_spatial.
 struct HloConvolutionAttributes {
   Ints stride, low, high, lhs_dilation, rhs_dilation, reversal;
@@ -224,8 +224,8 @@ struct HloConvolutionAttributes {
   }
 };
 
-// Of reduce_window and select_and_scatter (there without dilations); an entry
-// a dimension.
+// For reduce_window and select_and_scatter (the latter without dilations); one
+// entry per dimension.
 struct HloWindowAttributes {
   Ints window, stride, base_dilation, window_dilation, low, high;
 
@@ -291,7 +291,7 @@ struct HloCholeskyAttributes {
 
 struct HloTriangularSolveAttributes {
   bool left_side = false, lower = false, unit_diagonal = false;
-  bool transpose_a = false;  // the adjoint of reals too
+  bool transpose_a = false;  // the adjoint, also of real matrices
 
   template <typename Self, typename Visitor>
   static void Fields(Self& self, Visitor&& visit) {
@@ -302,9 +302,9 @@ struct HloTriangularSolveAttributes {
   }
 };
 
-// replica_groups: the groups one behind the other, each of group_size, or
-// empty. dimension: of all_gather and reduce_scatter; of all_to_all the one
-// that is split, then concat_dimension.
+// replica_groups: the groups one after the other, each of group_size, or empty.
+// dimension: that of all_gather and reduce_scatter; for all_to_all the split
+// dimension, and concat_dimension the other one.
 struct HloCollectiveAttributes {
   Ints replica_groups;
   int64_t group_size = 1;
@@ -321,7 +321,7 @@ struct HloCollectiveAttributes {
   }
 };
 
-// config: the backend's, as text.
+// config: text for the backend.
 struct HloCustomCallAttributes {
   std::string target, config;
 
@@ -332,8 +332,8 @@ struct HloCustomCallAttributes {
   }
 };
 
-// Element i of the result is the operand's element offset + i . strides of
-// those that lie one behind the other in memory; sizes: of the result.
+// Element i of the result is the operand's element at offset + i . strides, in
+// the order of memory. sizes: shape of the result.
 struct HloStridedAttributes {
   Ints sizes, strides;
   int64_t offset = 0;
@@ -346,10 +346,10 @@ struct HloStridedAttributes {
   }
 };
 
-// The left matrices are a walk over the left operand: sizes and strides, in
-// elements, of the batch, of `lines` dimensions that are a matrix' lines, and
-// of those that are contracted. transposed: the right matrices are given as
-// columns, [batch, n, k].
+// The left matrices are a strided view of the left operand: sizes and strides,
+// in elements, of the batch dimensions, of `lines` dimensions that form the
+// rows of a matrix, and of the contracted dimensions. transposed: the right
+// matrices are stored as columns, [batch, n, k].
 struct HloMatrixProductAttributes {
   Ints sizes, strides;
   int64_t lines = 1;

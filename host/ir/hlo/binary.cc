@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Elementwise operations of two operands. Division by zero, shifts beyond the
-// width and the rest that StableHLO leaves open: docs/hlo.md.
+// Elementwise operations of two operands. docs/hlo.md defines division by zero,
+// shifts beyond the width and other cases that StableHLO leaves open.
 #include <cmath>
 #include <limits>
 

@@ -40,7 +40,7 @@ Literal Compared(Direction direction, const Literal& a, const Literal& b,
   return Literal();
 }
 
-// A number that is ordered as IEEE 754's totalOrder.
+// A number whose order is IEEE 754's totalOrder.
 template <typename T>
 int32_t TotalOrder(T value) {
   std::conditional_t<sizeof(T) == 4, int32_t, int16_t> bits;
@@ -49,12 +49,12 @@ int32_t TotalOrder(T value) {
   return bits < 0 ? bits ^ std::numeric_limits<Bits>::max() : bits;
 }
 
-// Towards zero, beyond the ends the ends, NaN to 0.
+// Rounds towards zero, saturates, and converts NaN to 0.
 template <typename R>
 R FromFloat(float value) {
   if (value != value) return 0;
-  // The ends are powers of two, or next to one: exact in double precision but
-  // for 2^63 - 1 and 2^64 - 1, which `>=` takes for the power.
+  // The limits are powers of two or next to one. They are exact in double
+  // precision except 2^63 - 1 and 2^64 - 1; `>=` compares those with the power.
   constexpr double kLow = static_cast<double>(std::numeric_limits<R>::min());
   constexpr double kHigh = static_cast<double>(std::numeric_limits<R>::max());
   const double wide = value;
@@ -116,7 +116,7 @@ Literal Select(const Operands& operands) {
   const Literal& condition = *operands[0];
   if (condition.size() == 1) {
     const int chosen = condition.values<Bool>()[0] ? 1 : 2;
-    // Of lanes, the other one may be of more.
+    // With lanes, the other operand may have more of them.
     if (operands[chosen]->size() >= operands[3 - chosen]->size()) {
       return *operands[chosen];
     }
@@ -128,7 +128,8 @@ Literal Select(const Operands& operands) {
   });
 }
 
-// Of bf16 and f16, as a device stores them; others as they are.
+// Makes NaNs of bf16 and f16 canonical, as a device stores them; other types
+// are unchanged.
 Literal WithOneNan(Literal literal) {
   const auto mapped = [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -168,8 +169,9 @@ absl::StatusOr<Literals> EvaluateClamp(const Node&, const Operands& operands,
 
 namespace {
 
-// Between types that are seldom met the way goes over one of 64 bits, or over
-// float where one of them is one: equal results, a third of the loops.
+// Conversions between rare types go through a 64-bit type, or through float if
+// one of the types is a float. The results are equal, and a third of the loops
+// is enough.
 template <typename R, typename A>
 Literal Converted(const Literal& values) {
   using Between =

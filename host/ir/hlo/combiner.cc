@@ -27,7 +27,7 @@ inline T Combine(T left, T right) {
     } else if constexpr (kOp == Op::kHloMultiply) {
       r = a * b;
     } else {
-      // -0 is less than +0, whichever way they come; a NaN stays.
+      // -0 is less than +0 in either order; a NaN stays.
       constexpr bool kMax = kOp == Op::kHloMaximum;
       const uint32_t both =
           kMax ? BitsOf(a) & BitsOf(b) : BitsOf(a) | BitsOf(b);
@@ -64,7 +64,7 @@ void Map(int64_t count, const void* left, int64_t step_a, const void* right,
   const T* b = static_cast<const T*>(right);
   T* r = static_cast<T*>(to);
   if constexpr (kIsHot<T>) {
-    if (step_a == 1 && step_b == 1 && a == r) {  // as compilers cannot see
+    if (step_a == 1 && step_b == 1 && a == r) {  // in place; compilers miss it
       for (int64_t i = 0; i < count; ++i) r[i] = Combine<kOp>(r[i], b[i]);
       return;
     }

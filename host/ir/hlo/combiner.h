@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The operations that a reduction may have as its only one, over rows of
-// elements: add, multiply, maximum, minimum, and, or, xor. All of them commute,
-// to the bit. Compiled once, for what walks over tensors by them.
+// The operations that a reduction may have as its only one, applied to rows of
+// elements: add, multiply, maximum, minimum, and, or, xor. All of them commute
+// bit-exactly. They are compiled once, for all loops over tensors that use
+// them.
 #ifndef SYSTOLE_HOST_IR_HLO_COMBINER_H_
 #define SYSTOLE_HOST_IR_HLO_COMBINER_H_
 
@@ -23,7 +24,7 @@ struct Combiner {
               int64_t step_b, void* to);
 };
 
-// None if the operation is none of these, or not one of such elements.
+// None if the operation is not one of these, or does not support such elements.
 std::optional<Combiner> FindCombiner(Op op, ElementType element);
 
 }  // namespace systole::ir

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Control flow; what the host has of collectives (one replica) and calls.
+// Control flow, and the host's versions of collectives (one replica) and calls.
 #include "absl/strings/str_cat.h"
 #include "host/ir/hlo/elementwise.h"
 
@@ -83,7 +83,7 @@ absl::StatusOr<Literals> EvaluateCustomCall(const Node& node,
                                             const Operands& operands,
                                             Evaluation& evaluation) {
   const std::string& target = node.attr<HloCustomCallAttributes>().target;
-  // Marks on values, without an effect on one device.
+  // Annotations of values without an effect on one device.
   if (target == "Sharding" || target == "SPMDFullToShardShape" ||
       target == "SPMDShardToFullShape" ||
       target == "annotate_device_placement") {

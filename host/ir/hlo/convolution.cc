@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A group is a product of matrices: a line of the left one is what a window
-// sees of the input, taps in ascending place of the input, features fastest.
+// Each group is a product of matrices. A line of the left matrix holds the
+// inputs of one window: the taps in ascending order of their input position,
+// the features fastest.
 #include <algorithm>
 #include <map>
 
@@ -15,7 +16,7 @@
 namespace systole::ir {
 namespace {
 
-// Elements of the left matrix that are made at once.
+// Elements of the left matrix that are generated at once.
 constexpr int64_t kMaxWindows = int64_t{1} << 20;
 
 class Convolution {
@@ -66,10 +67,10 @@ class Convolution {
   }
 
  private:
-  // Places whose windows meet elements with the same taps.
+  // Output positions whose windows use the same taps.
   struct Phase {
     Ints places;
-    // For each place and tap the offset in the input, -1 in the padding.
+    // Offset in the input for each position and tap; -1 in the padding.
     std::vector<int64_t> offsets;
   };
 
@@ -125,7 +126,7 @@ class Convolution {
     return absl::OkStatus();
   }
 
-  // These rows of a matrix with rows of so many elements.
+  // Picks these rows of a matrix with `width` elements per row.
   static Literal Rows(const Literal& matrix, const Ints& rows, int64_t width) {
     Literal some = Literal::Zeros(matrix.element(),
                                   static_cast<int64_t>(rows.size()) * width);
@@ -137,7 +138,7 @@ class Convolution {
     return some;
   }
 
-  // A line a window: [taps, features].
+  // One line per window: [taps, features].
   Literal Windows(int64_t group, const Phase& phase, int64_t taps,
                   int64_t first, int64_t count) const {
     const Ints strides = StridesOf(input_shape_);
@@ -165,7 +166,8 @@ class Convolution {
     });
   }
 
-  // [taps, features, outputs] of a group; reversed as the convolution says.
+  // Weights of a group as [taps, features, outputs], reversed as the attributes
+  // say.
   Literal Weights(int64_t group) const {
     const Ints strides = StridesOf(kernel_shape_);
     const int64_t output_step = strides[a_.kernel_output_feature];
@@ -220,8 +222,8 @@ class Convolution {
   Ints positions_, taps_, input_spatial_strides_;
   std::map<Ints, Phase> phases_;  // by taps
   int64_t groups_ = 1, features_ = 1, outputs_ = 1, batch_ = 1;
-  int64_t depth_ = 1;   // of the contraction
-  int64_t places_ = 1;  // of a window in an image
+  int64_t depth_ = 1;   // length of the contraction
+  int64_t places_ = 1;  // windows of an image
 };
 
 }  // namespace

@@ -15,7 +15,7 @@
 namespace systole::ir {
 namespace {
 
-// The operand with its dimensions in that order.
+// The operand with its dimensions permuted to that order.
 Literal Ordered(const Literal& operand, const Ints& shape, const Ints& order) {
   if (std::is_sorted(order.begin(), order.end())) return operand;
   const Ints strides = StridesOf(shape);

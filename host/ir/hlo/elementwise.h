@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Loops over elements. A literal of one value goes with one of any size, so
-// that a region of scalars is evaluated for many sets of them at once.
+// Loops over elements. A literal of one value combines with one of any size, so
+// a region of scalars can be evaluated for many sets of them at once.
 #ifndef SYSTOLE_HOST_IR_HLO_ELEMENTWISE_H_
 #define SYSTOLE_HOST_IR_HLO_ELEMENTWISE_H_
 
@@ -22,8 +22,9 @@ constexpr bool kIsBool = std::is_same_v<T, Bool>;
 template <typename T>
 constexpr bool kIsInteger = !kIsFloat<T> && !kIsBool<T>;
 
-// The types that programs compute with: their loops are vectorised. Those of
-// the others are short, for they are most of what there is to compile.
+// The types that programs mostly compute with; their loops are vectorised.
+// Loops of the other types are kept short, because they are most of the code to
+// compile.
 template <typename... Ts>
 constexpr bool kIsHot = ((std::is_same_v<Ts, float> ||
                           std::is_same_v<Ts, Bfloat16> ||
@@ -43,15 +44,15 @@ inline void Loop(size_t count, F f) {
   }
 }
 
-// What floats are computed in.
+// The type in which floats are computed.
 template <typename T>
 using Wide = std::conditional_t<kIsFloat<T>, float, T>;
 
-// What integers wrap in.
+// The unsigned type in which integers wrap.
 template <typename T>
 using Word = std::conditional_t<(sizeof(T) > 4), uint64_t, uint32_t>;
 
-// The one NaN for any.
+// Maps every NaN to the canonical one.
 inline float Canonical(float value) {
   return value != value ? FromBits(kNanBits) : value;
 }

@@ -45,7 +45,8 @@ void FoldBy(const Combiner& combiner, const FoldPlan& plan, int bytes,
   const int64_t step = last < 0 ? 0 : plan.result_strides[last];
   int64_t taps = 1;
   for (int64_t size : plan.taps) taps *= size;
-  // Rows outside, taps inside: a row of results stays where it is.
+  // The outer loop goes over rows, the inner one over taps, so each row of
+  // results is finished before the next.
   Ints index(plan.results.size(), 0);
   for (int64_t done = 0; done < results; done += row) {
     int64_t base = 0;
@@ -86,7 +87,7 @@ absl::StatusOr<Literals> Fold(const FoldPlan& plan, const Module& region,
            inputs[0]->data(), sums[0].data(), results);
     return sums;
   }
-  // The region, for all results at once, a tap after the other.
+  // Evaluates the region for all results at once, one tap after the other.
   const Ints packed = StridesOf(plan.results);
   Ints tap(plan.taps.size(), 0);
   for (int64_t t = 0; t < taps; ++t) {

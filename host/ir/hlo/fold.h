@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What the operations with a region that combines values have in common.
+// Shared code of the operations whose region combines values.
 #ifndef SYSTOLE_HOST_IR_HLO_FOLD_H_
 #define SYSTOLE_HOST_IR_HLO_FOLD_H_
 
@@ -11,27 +11,27 @@
 
 namespace systole::ir {
 
-// The operation of a region that combines its two parameters by it alone, one
-// of combiner.h.
+// The only operation of a region that just combines its two parameters; one of
+// combiner.h.
 std::optional<Op> CombinerOf(const Module& region);
 
-// `count` copies of the only value.
+// `count` copies of a single value.
 Literal Filled(const Literal& value, int64_t count);
 
-// Walks over inputs of one shape: for each tap, in ascending order, the values
-// that go to the results.
+// A walk over inputs of one shape: for each tap, in ascending order, the values
+// that are combined into the results.
 struct FoldPlan {
   Ints results;         // shape of the results
-  Ints result_strides;  // of the inputs, an entry a dimension of the results
-  Ints taps;            // how many along each of some dimensions
+  Ints result_strides;  // of the inputs, one entry per result dimension
+  Ints taps;            // numbers of taps along some dimensions
   Ints tap_strides;     // of the inputs
 };
 
-// A region of several operations reduces elements in groups of so many.
+// A region of several operations reduces elements in groups of this size.
 constexpr int64_t kFoldGroup = 512;
 
-// results[i] = region(... region(region(init, x0), x1) ...) over the taps, any
-// number of inputs at once. `captured` are further operands of the region.
+// results[i] = region(... region(region(init, x0), x1) ...) over the taps, for
+// any number of inputs at once. `captured` are further operands of the region.
 absl::StatusOr<Literals> Fold(const FoldPlan& plan, const Module& region,
                               const Operands& inputs, const Operands& inits,
                               const Operands& captured, Evaluation& evaluation);

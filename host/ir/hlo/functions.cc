@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kPlaceMask = (int64_t{1} << 23) - 1;
 
-// A finite argument other than zero: +-m * 2^(x - 23).
+// A finite nonzero argument: +-m * 2^(x - 23).
 struct Parts {
   uint32_t sign;
   int64_t m;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The calls that a QR decomposition arrives as. Matrices of fp32, batches of
-// them in front; each step is rounded.
+// The custom calls that a QR decomposition is exported as. Matrices of fp32
+// with batch dimensions in front; each step is rounded.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -20,7 +20,7 @@ struct Matrix {
   float& at(int64_t i, int64_t j) const { return data[i * columns + j]; }
 };
 
-// By halves, as every sum of a dimension (docs/hlo.md).
+// Sums by halves, like every sum along a dimension (docs/hlo.md).
 float Sum(std::vector<float> x) {
   auto n = static_cast<int64_t>(x.size());
   for (int64_t half = FirstHalf(n); half > 0; half /= 2) {
@@ -34,8 +34,8 @@ float Largest(float a, float b) {
   return a != a || b != b ? FromBits(kNanBits) : std::max(a, b);
 }
 
-// Columns from `first` on, from row k down: a - v * (tau * (v^T a)), where v is
-// 1 at row k and below that column k of `vectors`.
+// Applies a reflection to the columns from `first` on, from row k down: a - v *
+// (tau * (v^T a)). v is 1 at row k and, below it, column k of `vectors`.
 void Reflect(const Matrix& vectors, int64_t k, float tau, const Matrix& a,
              int64_t first) {
   const auto v = [&](int64_t i) { return i == k ? 1.0f : vectors.at(i, k); };
@@ -47,8 +47,8 @@ void Reflect(const Matrix& vectors, int64_t k, float tau, const Matrix& a,
   }
 }
 
-// In place: the factor R above and on the diagonal, the vectors of the
-// reflections below it; their factors to `tau`.
+// Computes in place: the factor R on and above the diagonal, the vectors of the
+// reflections below it. Their factors go to `tau`.
 void Qr(const Matrix& a, float* tau) {
   const int64_t steps = std::min(a.rows, a.columns);
   for (int64_t k = 0; k < steps; ++k) {
@@ -59,7 +59,7 @@ void Qr(const Matrix& a, float* tau) {
     if (largest == 0) continue;
     const float alpha = a.at(k, k);
     largest = Largest(largest, std::fabs(alpha));
-    std::vector<float> squares(a.rows);  // scaled against overflow
+    std::vector<float> squares(a.rows);  // scaled to avoid overflow
     for (int64_t i = k; i < a.rows; ++i) {
       const float scaled = a.at(i, k) / largest;
       squares[i] = scaled * scaled;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Gather and scatter. Both walk over the index vectors; each leads to a window
-// of the operand (the input of scatter) and one of the other tensor (what is
-// gathered, the updates).
+// Gather and scatter. Both walk over the index vectors. Each index vector
+// selects a window of the operand (the input of scatter) and one of the other
+// tensor (the gathered values, or the updates).
 #include <algorithm>
 #include <numeric>
 
@@ -32,14 +32,14 @@ struct Shapes {
   int64_t index_vector_dim;
 };
 
-// Windows: `sizes` elements, in the order of the operand's dimensions.
+// The windows, with the dimensions in the order of the operand.
 struct Windows {
-  Ints sizes;          // of a window, without dimensions that are left out
-  Ints whole;          // the same with them
-  Ints operand_steps;  // an entry a size
+  Ints sizes;          // of a window, without left-out dimensions
+  Ints whole;          // of a window, with them
+  Ints operand_steps;  // one entry per size
   Ints other_steps;
-  Ints starts;         // for each window one entry a dimension of the operand
-  Ints other_offsets;  // for each window
+  Ints starts;         // one entry per window and operand dimension
+  Ints other_offsets;  // one entry per window
   Ints operand_strides;
   int64_t count = 0;
 

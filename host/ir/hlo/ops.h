@@ -16,10 +16,10 @@ namespace systole::ir {
 // In the order of the enumeration.
 std::vector<OpInfo> HloOps();
 
-// The types of the results of a node of hlo/ whose operands, attributes and
-// regions are set. What an operation is told rather than works out (the shape
-// of iota, broadcast_in_dim, reshape; the element type of convert) is checked
-// and taken from the node's type. Errors: InvalidArgument.
+// Infers the result types of a node of hlo/ whose operands, attributes and
+// regions are set. Properties that cannot be inferred (the shape of iota,
+// broadcast_in_dim and reshape, the element type of convert) are checked and
+// taken from the node's type. Errors: InvalidArgument.
 absl::StatusOr<std::vector<Type>> InferTypes(const Node& node);
 
 }  // namespace systole::ir

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The host's multiplier. Chains of different results are independent: blocks
-// of them are computed side by side, each in its own order. A narrow result is
-// computed as its transpose, whose products are the same.
+// The host's multiplier. Chains of different results are independent, so blocks
+// of them are computed together, each chain in its own order. A narrow result
+// is computed as its transpose, which has the same products.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -16,7 +16,8 @@ namespace {
 
 float Widened(uint16_t bits) { return FromBits(uint32_t{bits} << 16); }
 
-// kRows x kColumns results; `a` has lines of k, `b` k lines of kColumns.
+// Computes kRows x kColumns results. `a` has lines of k elements, `b` has k
+// lines of kColumns.
 template <int kRows, int kColumns>
 void Block(int64_t k, const float* a, const float* b, float* c) {
   float sums[kRows][kColumns] = {};
@@ -43,7 +44,7 @@ constexpr int64_t kMostRows = 16;
 constexpr int64_t kMostColumns = 64;
 constexpr int64_t kMostSums = 12 * 32;
 
-// The narrowest that holds that many columns.
+// The narrowest shape with at least that many columns.
 const Shape& ShapeFor(int64_t columns) {
   for (const Shape& shape : kShapes) {
     if (columns <= shape.columns) return shape;
@@ -75,12 +76,12 @@ class Host : public ProductUnit {
   }
 
  private:
-  // The result's columns are `step` apart.
+  // `step` is the distance of the result's columns.
   template <typename Left, typename Right, typename Place>
   static void Blocked(int64_t m, int64_t k, int64_t n, Left left, Right right,
                       Place place, int64_t step) {
     std::vector<float> panel(k * kMostColumns);
-    // Lines of zeros fill the last block.
+    // Lines of zeros pad the last block.
     std::vector<float> rows((m + kMostRows) * k);
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t p = 0; p < k; ++p) rows[i * k + p] = left(i, p);

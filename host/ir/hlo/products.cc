@@ -11,8 +11,8 @@
 namespace systole::ir {
 namespace {
 
-// Part `part` of numbers: the bf16 nearest to what the parts before leave.
-// Non-finite numbers have one part.
+// Part `part` of each number: the bf16 nearest to the remainder of the parts
+// before. Non-finite numbers have one part.
 void Split(const float* from, int64_t count, int part, uint16_t* to) {
   if (part == 0) {
     for (int64_t i = 0; i < count; ++i) to[i] = Bfloat16(from[i]).bits;
@@ -48,7 +48,7 @@ absl::StatusOr<Literal> FloatProduct(int64_t m, int64_t k, int64_t n,
   const Literal left = Floats(a), right = Floats(b);
   const float* from_left = left.values<float>().data();
   const float* from_right = right.values<float>().data();
-  // Passes one behind the other along the contraction.
+  // The passes are concatenated along the contraction.
   std::vector<uint16_t> all_left(m * k * count), all_right(k * n * count);
   for (int64_t pass = 0; pass < count; ++pass) {
     for (int64_t i = 0; i < (count == 1 ? 1 : m); ++i) {
@@ -72,8 +72,8 @@ absl::StatusOr<Literal> FloatProduct(int64_t m, int64_t k, int64_t n,
                                 [](float x) { return Float16(x); });
 }
 
-// Of base 256: the numbers are sums of their digits times powers of it, and the
-// last digit has the sign.
+// A digit of base 256. A number is the sum of its digits times powers of 256;
+// the last digit carries the sign.
 std::vector<uint16_t> Digit(const std::vector<int64_t>& numbers,
                             ElementType type, int digit) {
   const int bytes = static_cast<int>(ElementBytes(type));
@@ -86,7 +86,7 @@ std::vector<uint16_t> Digit(const std::vector<int64_t>& numbers,
   return digits;
 }
 
-// Products of digits on the unit, as many terms at a time as fp32 adds up
+// Products of digits on the unit, with no more terms at a time than fp32 adds
 // exactly.
 template <typename R>
 absl::StatusOr<Literal> DigitProduct(int64_t m, int64_t k, int64_t n,
@@ -143,7 +143,7 @@ Literal IntegerProduct(int64_t m, int64_t k, int64_t n,
   return Literal(std::vector<R>(sums.begin(), sums.end()));
 }
 
-// As the widest type of the result's sign, so that there are few combinations.
+// Widens to 64 bits, so that there are few combinations of types.
 Literal Widen(const Literal& literal) {
   return literal.Visit([](const auto& values) {
     return Literal(std::vector<int64_t>(values.begin(), values.end()));

@@ -15,25 +15,25 @@
 
 namespace systole::ir {
 
-// Whether a ProductUnit computes products of the types: all but those of truth
-// values and of 64 bits.
+// Whether a ProductUnit computes products of the types: all but i1 and those of
+// 64 bits.
 bool IsProductOnUnit(ElementType a, ElementType b);
 
-// Which parts of the operands, 0 the largest, are multiplied: in this order,
-// one behind the other along the contraction.
+// The pairs of parts that are multiplied (0: the largest), in this order,
+// concatenated along the contraction.
 using ProductPasses = std::vector<std::pair<int, int>>;
 ProductPasses PassesOf(ElementType a, ElementType b, Precision precision);
 
-// What a dot_general multiplies: the operands' dimensions that are a matrix'
-// rows and columns, and sizes.
+// A dot_general as matrix products: the operand dimensions that form rows and
+// columns, and the sizes.
 struct DotShape {
   Ints rows, columns;
   int64_t batch = 1, m = 1, k = 1, n = 1;
 };
 DotShape DotShapeOf(const Node& node);
 
-// Whether integers of a type are multiplied digit by digit by the operations
-// that the vector unit has; products of base 256 that fp32 adds up exactly.
+// Whether integers of a type are multiplied digit by digit with the vector
+// unit's operations: products in base 256 that fp32 adds exactly.
 bool IsProductInDigits(ElementType type);
 int64_t MostDigitTerms(ElementType a, ElementType b);
 

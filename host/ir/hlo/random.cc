@@ -47,9 +47,9 @@ Quad Philox(Quad x, Pair key) {
   return x;
 }
 
-// `state`: key, counter. Numbers of 64 bits take a counter each. Of 32 bits a
+// `state`: key and counter. A 64-bit number takes one counter. With 32 bits, a
 // counter gives two neighbours along the first dimension of even size, or else
-// along the longest.
+// along the longest one.
 std::vector<uint64_t> ThreeFryBits(std::vector<uint64_t>& state,
                                    const Ints& shape, bool wide) {
   const Pair key = {Low(state[0]), High(state[0])};
@@ -100,7 +100,8 @@ std::vector<uint64_t> ThreeFryBits(std::vector<uint64_t>& state,
   return bits;
 }
 
-// `state`: key and a counter of 128 bits, or of 64 whose upper half is the key.
+// `state`: key, and a counter of 128 bits, or of 64 bits with the key as the
+// upper half.
 std::vector<uint64_t> PhiloxBits(std::vector<uint64_t>& state, int64_t size,
                                  bool wide) {
   const Pair key = {Low(state[0]), High(state[0])};
@@ -166,14 +167,14 @@ float Normal(uint32_t u, uint32_t v, float mean, float deviation) {
   return mean + deviation * (size * Cosine(Fraction(v) * 6.28318548f));
 }
 
-// Of two words.
+// From two words.
 template <typename T>
 T RandomNumber(uint32_t u, uint32_t v, T a, T b, bool normal) {
   if constexpr (kIsFloat<T>) {
     const float low = static_cast<float>(a), high = static_cast<float>(b);
     if (normal) return static_cast<T>(Canonical(Normal(u, v, low, high)));
     const T value = static_cast<T>(Canonical(Uniform(u, low, high)));
-    // What rounds up to the upper limit becomes the lower one.
+    // A value that rounds up to the upper limit becomes the lower one.
     return static_cast<float>(value) >= high && high > low ? a : value;
   } else if constexpr (sizeof(T) == 8) {
     const auto range = static_cast<uint64_t>(b) - static_cast<uint64_t>(a);
@@ -188,7 +189,7 @@ T RandomNumber(uint32_t u, uint32_t v, T a, T b, bool normal) {
 
 }  // namespace
 
-// Numbers of Philox with key 0, the counter going on through a run.
+// Numbers of Philox with key 0; the counter continues through a run.
 absl::StatusOr<Literals> EvaluateRng(const Node& node, const Operands& operands,
                                      Evaluation& evaluation) {
   const int64_t size = node.type.elements();

@@ -26,7 +26,7 @@ absl::StatusOr<Literals> EvaluateReduceWindow(const Node& node,
                                               Evaluation& evaluation) {
   const size_t count = node.results();
   const auto& a = node.attr<HloWindowAttributes>();
-  // What lies outside is the initial value.
+  // Elements outside the operand are the initial value.
   HloPadAttributes padding{a.low, a.high, a.base_dilation};
   Ints shape;
   for (size_t i = 0; i < a.low.size(); ++i) {
@@ -76,7 +76,7 @@ absl::StatusOr<Literals> EvaluateMap(const Node& node, const Operands& operands,
 
 namespace {
 
-// How a region of one comparison of its parameters chooses.
+// The comparison of a region that only compares its two parameters.
 const HloCompareAttributes* ComparisonOf(const Module& region) {
   const std::vector<Node*> parameters = region.inputs();
   const Node& node = *region.outputs[0].node;
@@ -124,7 +124,7 @@ absl::StatusOr<Literals> EvaluateSelectAndScatter(const Node& node,
   int64_t taps = 1;
   for (int64_t size : a.window) taps *= size;
   Literal initial = *operands[2];
-  // Stores of halves make NaNs one, of what is selected anyway.
+  // Storing bf16 or f16 makes NaNs canonical, also for the initial value.
   if (IsFloat(initial.element()) && ElementBytes(initial.element()) == 2) {
     const uint8_t* from = operands[2]->data();
     initial = Literal::Zeros(initial.element(), 1);
@@ -137,7 +137,7 @@ absl::StatusOr<Literals> EvaluateSelectAndScatter(const Node& node,
         using T = typename std::decay_t<decltype(values)>::value_type;
         std::vector<T>& sums = result.values<T>();
         const std::vector<T>& source = operands[1]->values<T>();
-        // A region of two scalars.
+        // Runs a region with two scalars.
         const auto run = [&](int region, T x, T y) {
           const Literal left(std::vector<T>{x}), right(std::vector<T>{y});
           Operands scalars = {&left, &right};

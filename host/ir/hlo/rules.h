@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What the types of the results of hlo/ follow from: one rule an operation or a
-// few alike, as ops.cc assigns them. Messages do not name the node.
+// Rules that infer the result types of hlo/: one rule for an operation or for a
+// few similar ones, as ops.cc assigns them. Messages do not name the node.
 #ifndef SYSTOLE_HOST_IR_HLO_RULES_H_
 #define SYSTOLE_HOST_IR_HLO_RULES_H_
 
@@ -15,12 +15,12 @@
 
 namespace systole::ir {
 
-// Different dimensions of that rank.
+// Checks that the dimensions are distinct and exist in that rank.
 absl::Status CheckDimensions(const Ints& dimensions, int64_t rank,
                              const char* what);
 absl::Status CheckLength(const Ints& values, int64_t length, const char* what);
-// A region that takes `parameters`, and behind them what the node has as
-// operands from `captured` on, and gives `outputs`.
+// Checks that a region takes `parameters`, followed by the node's operands from
+// `captured` on, and returns `outputs`.
 absl::Status CheckRegion(const Node& node, int region,
                          const std::vector<Type>& parameters,
                          const std::vector<Type>& outputs, int captured);
@@ -39,7 +39,7 @@ Types InferBroadcastInDim(const Node& node);
 Types InferReshape(const Node& node);
 Types InferTranspose(const Node& node);
 Types InferStrided(const Node& node);
-// Whether a walk from an element on stays inside.
+// Checks that a strided walk that begins at `offset` stays inside.
 absl::Status CheckWalk(const Type& from, const Ints& sizes, const Ints& strides,
                        int64_t offset);
 Types InferSlice(const Node& node);

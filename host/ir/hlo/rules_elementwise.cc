@@ -12,7 +12,7 @@ unsigned KindOf(ElementType type) {
   return IsFloat(type) ? kFloats : kIntegers;
 }
 
-// What an elementwise operation takes.
+// The element types that an elementwise operation accepts.
 unsigned KindsOf(Op op) {
   switch (op) {
     case Op::kHloAdd:

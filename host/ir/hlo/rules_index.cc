@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Gather and scatter: alike, with operand and result exchanged.
+// Gather and scatter have the same rules, with operand and result exchanged.
 #include <algorithm>
 
 #include "host/ir/hlo/rules.h"
@@ -19,8 +19,8 @@ Ints Joined(const Ints& a, const Ints& b) {
   return all;
 }
 
-// What both have: dimensions of the operand that the window leaves out, and
-// how indices lead to the operand.
+// Attributes that both have: the operand dimensions that the window leaves out,
+// and the mapping from indices to the operand.
 struct Indexing {
   const Type& operand;
   const Type& indices;

@@ -92,7 +92,7 @@ Types InferTriangularSolve(const Node& node) {
   return std::vector<Type>{b};
 }
 
-// What happens in one replica: nothing.
+// Collectives; with one replica they do nothing.
 Types InferCollective(const Node& node) {
   const auto& a = node.attr<HloCollectiveAttributes>();
   SYSTOLE_IR_CHECK(
@@ -134,7 +134,7 @@ Types InferDeviceId(const Node&) {
   return std::vector<Type>{{ElementType::kUint32, {}, {}}};
 }
 
-// Nothing is known but the name.
+// Only the target is known.
 Types InferCustomCall(const Node& node) {
   SYSTOLE_IR_CHECK(!node.attr<HloCustomCallAttributes>().target.empty(),
                    "a call without target");

@@ -8,7 +8,7 @@
 namespace systole::ir {
 namespace {
 
-// Floats give floats, integers what is wanted.
+// Products of floats are floats; integers may have any result type but i1.
 absl::Status CheckElements(const Node& node) {
   for (const Value& operand : node.operands) {
     const ElementType element = operand.type().element;

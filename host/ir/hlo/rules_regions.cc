@@ -58,8 +58,8 @@ std::vector<Type> Twice(std::vector<Type> types) {
   return types;
 }
 
-// As many inputs as results, as many scalars to begin with, a region that
-// combines two sets of scalars.
+// Checks that there are as many inputs as results, as many scalar initial
+// values, and a region that combines two sets of scalars.
 absl::Status CheckReduction(const Node& node) {
   const int count = node.results();
   SYSTOLE_IR_CHECK(static_cast<int>(node.operands.size()) >= 2 * count,
@@ -176,7 +176,7 @@ Types InferSort(const Node& node) {
 }
 
 Types InferMap(const Node& node) {
-  // Captured values are behind those that are mapped.
+  // Captured values follow the mapped ones.
   const Type& first = node.operands[0].type();
   const Ints& dimensions = node.attr<HloDimensionsAttributes>().dimensions;
   SYSTOLE_IR_RETURN_IF_ERROR(
@@ -206,7 +206,7 @@ Types InferWhile(const Node& node) {
 
 namespace {
 
-// All regions give what the node says.
+// Checks that all regions return the node's result types.
 Types CheckBranches(const Node& node, const Type& wanted) {
   const Type& index = node.operands[0].type();
   SYSTOLE_IR_CHECK(index == wanted, "the branch is chosen by ", TypeText(index),

@@ -104,7 +104,7 @@ Types InferSlice(const Node& node) {
 
 namespace {
 
-// Operands from `first` on: a scalar index a dimension.
+// Checks the operands from `first` on: one scalar index per dimension.
 absl::Status CheckStarts(const Node& node, size_t first, int64_t rank) {
   SYSTOLE_IR_CHECK(static_cast<int64_t>(node.operands.size() - first) == rank,
                    node.operands.size() - first, " start indices for rank ",

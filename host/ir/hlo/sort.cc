@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A stable merge sort that compares many pairs at once: the place of an element
-// in the merged run is its place in its own run plus the number of elements of
-// the other run that come before it, and that number is found by bisection, one
-// step of it for all elements of all runs in one evaluation of the region. A
-// comparison that is no order makes two elements claim one place; such a run is
-// merged one element after the other.
+// A stable merge sort that compares many pairs at once. The position of an
+// element in the merged run is its position in its own run plus the number of
+// elements of the other run that come before it. That number is found by
+// bisection; one evaluation of the region does one step for all elements of all
+// runs. If the comparison is not an order, two elements may claim one position;
+// such a run is merged one element after the other.
 #include <algorithm>
 #include <numeric>
 
@@ -28,7 +28,7 @@ class Sorter {
     const int64_t given = node.attr<HloSortAttributes>().dimension;
     dimension_ = given < 0 ? given + node.type.rank() : given;
     if (!shape_.empty()) length_ = shape_[dimension_];
-    // The dimension that is sorted goes last.
+    // The sorted dimension becomes the last one.
     steps_ = StridesOf(shape_);
     if (!shape_.empty()) {
       lines_ = shape_;
@@ -92,8 +92,8 @@ class Sorter {
     return (*results)[0];
   }
 
-  // Where the run of `width` elements that a place is in begins, and where the
-  // one that it is merged with begins and ends.
+  // Begin of the run of `width` elements that contains a place, and begin and
+  // end of the run that it is merged with.
   struct Runs {
     int64_t own, begin, end;
     bool left;
@@ -137,8 +137,8 @@ class Sorter {
         const int64_t i = active[k];
         const bool answer = answers[answers.size() == 1 ? 0 : k];
         const int64_t middle = (low[i] + high[i]) / 2;
-        // The middle one comes first: if it is before a left element, or if a
-        // right element is not before it.
+        // The middle element comes first if it is before a left element, or if
+        // a right element is not before it.
         if (RunsOf(i, width).left == answer) {
           low[i] = middle + 1;
         } else {

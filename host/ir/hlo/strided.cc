@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Dimensions of size 1 are left out and neighbours that lie one behind the
-// other in both tensors become one; a loop over the last dimension is inside,
-// over the others outside.
+// Dimensions of size 1 are dropped, and neighbouring dimensions that are
+// contiguous in both tensors are merged. The last dimension is the inner loop,
+// the others are the outer one.
 #include "host/ir/hlo/strided.h"
 
 #include <cstring>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Copies between tensors, each walked with a stride a dimension.
+// Copies between tensors; each tensor has one stride per dimension.
 //
 //   // The transpose of a 2 x 3 matrix:
 //   CopyStrided(4, {3, 2}, {from, {1, 3}}, {to, {2, 1}});
@@ -19,7 +19,7 @@ struct Walk {
   std::vector<int64_t> strides;  // in elements; may be 0 or negative
 };
 
-// `bytes` an element: 1, 2, 4 or 8.
+// `bytes` per element: 1, 2, 4 or 8.
 void CopyStrided(int bytes, const std::vector<int64_t>& shape,
                  const Walk<const uint8_t>& from, const Walk<uint8_t>& to);
 

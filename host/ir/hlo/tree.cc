@@ -60,7 +60,7 @@ Ints ReducedFirst(const Ints& shape, const Ints& dimensions) {
 
 namespace {
 
-// A copy that is arranged as [outer][count][inner].
+// A copy arranged as [outer][count][inner].
 Literal Arranged(const Literal& input, const Ints& shape,
                  const Ints& dimensions, const TreeShape& tree) {
   if (tree.adjacent) return input;
@@ -76,7 +76,7 @@ Literal Arranged(const Literal& input, const Ints& shape,
   return result;
 }
 
-// values: the elements as the tree has them, changed.
+// values: the elements in the arrangement of the tree; they are overwritten.
 void CombineTree(const Combiner& combiner, const TreeShape& tree,
                  const Literal& init, Literal& values, Literal& results) {
   const int64_t inner = tree.inner;
@@ -99,7 +99,8 @@ int64_t SizeOf(const Ints& shape) {
                          std::multiplies<>());
 }
 
-// values: lines of `count` elements; a group becomes one of a shorter line.
+// values: lines of `count` elements; each group becomes one element of a
+// shorter line.
 absl::StatusOr<Literals> FoldGroups(const Module& region,
                                     const Literals& values, int64_t lines,
                                     int64_t count, const Operands& inits,
@@ -110,7 +111,7 @@ absl::StatusOr<Literals> FoldGroups(const Module& region,
   Literals results;
   for (const Literal& value : values)
     results.push_back(Literal::Zeros(value.element(), lines * groups));
-  // `each` groups of `size` elements a line, from element `first` on.
+  // Folds `each` groups of `size` elements per line, from element `first` on.
   const auto fold = [&](int64_t first, int64_t each, int64_t size,
                         int64_t place) -> absl::Status {
     if (each == 0) return absl::OkStatus();
@@ -142,8 +143,8 @@ absl::StatusOr<Literals> FoldGroups(const Module& region,
   return results;
 }
 
-// Any region: groups of elements, one element after the other, until there is
-// one group.
+// For any region: reduces groups of elements, one element after the other,
+// until one group is left.
 absl::StatusOr<Literals> Ascending(const Node& node, const Operands& operands,
                                    Evaluation& evaluation) {
   const size_t count = node.results();
@@ -164,7 +165,7 @@ absl::StatusOr<Literals> Ascending(const Node& node, const Operands& operands,
   if (taps <= kFoldGroup)
     return Fold(plan, *node.regions[0], {begin, begin + count}, inits, captured,
                 evaluation);
-  // Lines of elements, one behind the other.
+  // The elements of each result as a contiguous line.
   const int64_t lines = SizeOf(plan.results);
   Ints sizes = plan.results, from = plan.result_strides;
   sizes.insert(sizes.end(), plan.taps.begin(), plan.taps.end());

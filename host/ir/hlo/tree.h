@@ -11,20 +11,20 @@
 
 namespace systole::ir {
 
-// The largest power of two below `count`, by which the first level's pairs are
-// apart; 0 if there is nothing to combine.
+// The largest power of two below `count`: the distance of the pairs on the
+// first level. 0 if there is nothing to combine.
 int64_t FirstHalf(int64_t count);
 
-// The operand as [outer][count][inner] elements, `count` of which become one;
-// where the reduced dimensions are not neighbours, of the operand with these
-// first (ReducedFirst).
+// The operand as [outer][count][inner] elements, of which `count` are combined.
+// If the reduced dimensions are not adjacent, this describes the operand with
+// these dimensions first (ReducedFirst).
 struct TreeShape {
   int64_t outer = 1, count = 1, inner = 1;
   bool adjacent = true;
 };
 TreeShape TreeShapeOf(const Ints& shape, const Ints& dimensions);
 
-// The dimensions, the reduced ones first, either in their order.
+// The reduced dimensions, then the others, each in ascending order.
 Ints ReducedFirst(const Ints& shape, const Ints& dimensions);
 
 }  // namespace systole::ir

@@ -13,11 +13,11 @@ namespace systole::ir {
 namespace {
 
 constexpr uint32_t kOne = 0x3F800000;
-// 1 / (128 pi), the bits behind the point.
+// Bits of 1 / (128 pi) after the binary point.
 constexpr uint32_t kTurns[] = {0x00A2F983, 0x6E4E4415, 0x29FC2757,
                                0xD1F534DD, 0xC0DB6295, 0x993C4390};
 
-// An angle of 0 or more: `quadrant` * pi / 2 + `rest`, but for whole turns.
+// A nonnegative angle: `quadrant` * pi / 2 + `rest`, without full turns.
 struct Angle {
   uint32_t quadrant;
   float rest;

@@ -101,8 +101,9 @@ absl::StatusOr<Literal> OfIntegers(Op op, const Literal& operand) {
   }
 }
 
-// IEEE numbers of fewer bits: the significand rounded to nearest even, beyond
-// the largest infinite, below the smallest normal number zero.
+// Rounds to an IEEE format of fewer bits: the significand to nearest even,
+// values above the largest number to infinity, values below the smallest normal
+// number to zero.
 float Reduced(float value, int exponent_bits, int mantissa_bits) {
   const uint32_t bits = BitsOf(value);
   const uint32_t sign = bits & 0x80000000;

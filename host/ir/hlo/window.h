@@ -30,7 +30,8 @@ struct WindowDimension {
                ? 0
                : (padded() - extent) / stride + 1;
   }
-  // Whether a tap at a position lies between elements, also of the padding.
+  // Whether a tap at a position lies between elements; this includes the
+  // padding.
   bool IsBetween(int64_t position, int64_t tap) const {
     return (position * stride + tap * window_dilation - low) % base_dilation !=
            0;

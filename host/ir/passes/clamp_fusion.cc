@@ -23,7 +23,7 @@ Ints* ClampOf(Node& node) {
   return nullptr;
 }
 
-// Fuses the first ReLU that can be; whether there was one.
+// Fuses the first ReLU that can be fused. Returns whether there was one.
 bool FuseOne(Module& module) {
   for (const auto& node : module.nodes()) {
     if (node->op != Op::kRelu) continue;

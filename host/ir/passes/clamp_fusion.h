@@ -7,8 +7,8 @@
 
 namespace systole::ir {
 
-// Lets the operation that computes a value clamp it, where a ReLU behind it
-// has the same scale and zero point and is its only user.
+// Moves a ReLU into the clamp of the operation before it, if both have the same
+// scale and zero point and the ReLU is its only user.
 class ClampFusion : public Pass {
  public:
   std::string name() const override { return "clamp-fusion"; }

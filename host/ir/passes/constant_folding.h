@@ -7,8 +7,8 @@
 
 namespace systole::ir {
 
-// Replaces operations on constants by their result, where the host computes
-// them and the result is not much larger than the operands.
+// Replaces operations on constants by their result if the host implements them
+// and the result is not much larger than the operands.
 class ConstantFolding : public Pass {
  public:
   std::string name() const override { return "constant-folding"; }

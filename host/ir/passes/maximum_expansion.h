@@ -9,10 +9,10 @@
 
 namespace systole::ir {
 
-// Makes max(a, b) = a + relu(b - a) and min(a, b) = a - relu(a - b) of int8
-// tensors, where all have one scale and zero point: a difference of two int8 is
-// 0..255 where it is not cut off, which is int8 with zero point -128, so every
-// value stays what it was. The device adds and subtracts, and has no maximum.
+// Rewrites max(a, b) = a + relu(b - a) and min(a, b) = a - relu(a - b) of int8
+// tensors that all have the same scale and zero point. The clamped difference
+// of two int8 is 0..255, which is int8 with zero point -128, so all values are
+// exact. The device has addition and subtraction, but no maximum.
 class MaximumExpansion : public Pass {
  public:
   std::string name() const override { return "maximum-expansion"; }

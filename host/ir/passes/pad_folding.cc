@@ -5,7 +5,8 @@
 namespace systole::ir {
 namespace {
 
-// A pad as a convolution does it: by the zero point, in height and width.
+// Whether a convolution can do the pad: with the zero point, in height and
+// width.
 bool Foldable(const Node& pad) {
   if (pad.op != Op::kPad || pad.type.rank() != 4) return false;
   const PadAttributes& a = pad.attr<PadAttributes>();

@@ -7,8 +7,8 @@
 
 namespace systole::ir {
 
-// Lets a convolution pad its input itself, where a pad by the zero point in
-// height and width comes before it.
+// Moves a pad with the zero point in height and width into the convolution
+// after it.
 class PadFolding : public Pass {
  public:
   std::string name() const override { return "pad-folding"; }

@@ -19,7 +19,7 @@ Positions PositionsOf(const Module& module) {
   return positions;
 }
 
-// Products of a convolution; 0 of anything else.
+// Number of products of a convolution; 0 for other operations.
 int64_t WorkOf(const Node& node) {
   if (node.op != Op::kConv2D && node.op != Op::kDepthwiseConv2D) return 0;
   const Ints& weights = node.operands[1]->type.shape;
@@ -27,8 +27,8 @@ int64_t WorkOf(const Node& node) {
   return node.type.elements() * weights[1] * weights[2] * depth;
 }
 
-// Moves the operand that is computed last before the other one, if that is
-// more work and comes later than all that the former reads.
+// Moves the operand that is computed last before the other one if the other one
+// is more work and comes after all operands of the moved one.
 bool Reorder(Module& module, const Node& add) {
   const Positions at = PositionsOf(module);
   Node *first = add.operands[0], *last = add.operands[1];

@@ -7,9 +7,9 @@
 
 namespace systole::ir {
 
-// Of the two branches that an addition joins, puts the layer of a lighter one
-// before that of the heavier one, so that the addition follows the heavier one
-// and can be worked on between its blocks.
+// Orders the two branches that an addition joins: the layer of the lighter
+// branch comes before that of the heavier one. The addition then follows the
+// heavier one and can be computed between its blocks.
 class ResidualOrdering : public Pass {
  public:
   std::string name() const override { return "residual-ordering"; }

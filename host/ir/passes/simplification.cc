@@ -16,7 +16,7 @@ bool Ascending(const Ints& permutation) {
   return std::is_sorted(permutation.begin(), permutation.end());
 }
 
-// Whether the result is the first operand, value by value.
+// Whether the result has the same values as the first operand.
 bool ChangesNothing(const Node& node) {
   if (node.operands.empty() || node.type != node.operands[0]->type) {
     return false;
@@ -52,7 +52,7 @@ bool ChangesNothing(const Node& node) {
 absl::StatusOr<bool> Simplification::Run(Module& module) {
   bool changed = false;
   for (const auto& node : module.nodes()) {
-    // The operand before a chain of reshapes.
+    // The operand in front of a chain of reshapes.
     while (node->op == Op::kReshape && node->operands[0]->op == Op::kReshape) {
       node->operands[0] = node->operands[0]->operands[0];
       changed = true;

@@ -7,8 +7,8 @@
 
 namespace systole::ir {
 
-// Removes operations that change nothing: to the same shape, type or order,
-// padding by nothing, a clamp to the whole range, chains of reshapes.
+// Removes operations without an effect: conversions to the same shape, type or
+// order, empty padding, a clamp to the whole range, chains of reshapes.
 class Simplification : public Pass {
  public:
   std::string name() const override { return "simplification"; }

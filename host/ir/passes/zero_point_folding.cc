@@ -10,7 +10,7 @@
 namespace systole::ir {
 namespace {
 
-// The attribute of an operation that has it, or null.
+// The flag of an operation whose zero point can be folded, or null.
 bool* FoldedOf(Node& node) {
   if (auto* conv = node.attributes.If<ConvAttributes>()) {
     return &conv->zero_point_folded;
@@ -21,8 +21,8 @@ bool* FoldedOf(Node& node) {
   return nullptr;
 }
 
-// Sum of the weights of each output channel: the first dimension, of a
-// depthwise convolution the last.
+// Sum of the weights of each output channel: the first dimension, or the last
+// one for a depthwise convolution.
 std::vector<int64_t> WeightSums(const Node& node) {
   const Node& weights = *node.operands[1];
   const bool last = node.op == Op::kDepthwiseConv2D;
@@ -36,8 +36,8 @@ std::vector<int64_t> WeightSums(const Node& node) {
   return sums;
 }
 
-// The bias that holds for plain products. It is of the same type, or, when
-// there was none, without scales.
+// The bias for plain products. It has the type of the old bias, or no scales if
+// there was none.
 absl::StatusOr<Node> FoldedBias(const Module& module, const Node& node) {
   const std::vector<int64_t> sums = WeightSums(node);
   const auto channels = static_cast<int64_t>(sums.size());
@@ -67,7 +67,7 @@ absl::StatusOr<Node> FoldedBias(const Module& module, const Node& node) {
 }  // namespace
 
 absl::StatusOr<bool> ZeroPointFolding::Run(Module& module) {
-  std::vector<Node*> nodes;  // the module changes
+  std::vector<Node*> nodes;  // a copy, because the module changes
   for (const auto& node : module.nodes()) nodes.push_back(node.get());
   bool changed = false;
   for (Node* node : nodes) {

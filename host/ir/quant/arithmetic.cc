@@ -19,7 +19,8 @@ const Ints& WholeRange() {
 float ScaleOf(const Node& node) { return node.quantization().scale(); }
 int32_t ZeroOf(const Node& node) { return node.quantization().zero_point; }
 
-// Strides of an operand in the result's index; 0 where it is stretched.
+// Strides of an operand in terms of the result's index; 0 where it is
+// broadcast.
 Ints StretchedStrides(const Ints& shape, const Ints& result) {
   const Ints strides = StridesOf(shape);
   Ints stretched(result.size(), 0);
@@ -36,7 +37,7 @@ int64_t Dot(const Ints& a, const Ints& b) {
   return sum;
 }
 
-// The result's values function(offsets), of the offsets of its operands.
+// The result's values, each function(offsets) with the offsets in its operands.
 template <typename T, typename Function>
 std::vector<T> ForEachElement(const Node& node, Function function) {
   const Ints& shape = node.type.shape;
@@ -56,8 +57,8 @@ std::vector<T> ForEachElement(const Node& node, Function function) {
   return values;
 }
 
-// Calls function(a, b), centred values, for each element of the result, which
-// it gives centred.
+// Calls function(a, b) with centred values for each element of the result; the
+// function returns the centred result.
 template <typename Function>
 Literal ForEachPair(const Node& node, const Operands& operands,
                     Function function) {
@@ -83,7 +84,7 @@ absl::StatusOr<std::vector<Factor>> FactorsOf(std::vector<double> reals) {
   return factors;
 }
 
-// Of both operands to twice the larger scale.
+// Factors that bring both operands to twice the larger scale.
 std::vector<double> CommonScale(const Node& node, double& twice) {
   const double left = ScaleOf(*node.operands[0]);
   const double right = ScaleOf(*node.operands[1]);
@@ -97,7 +98,7 @@ absl::StatusOr<Literal> Sum(const Node& node, const Operands& operands) {
   reals.push_back(twice / ((1 << kAddShift) * double{ScaleOf(node)}));
   absl::StatusOr<std::vector<Factor>> factors = FactorsOf(reals);
   if (!factors.ok()) return factors.status();
-  // A subtraction adds the product with a negative factor.
+  // A subtraction adds the second operand with a negative factor.
   Factor& second = (*factors)[1];
   if (node.op == Op::kSub) second.multiplier = -second.multiplier;
   return ForEachPair(node, operands, [&](int32_t a, int32_t b) {
@@ -136,7 +137,8 @@ absl::StatusOr<Literal> Prelu(const Node& node, const Operands& operands) {
   });
 }
 
-// Of plain integers, modulo 2^32, and extrema of any.
+// Arithmetic of plain integers is modulo 2^32; maximum and minimum take any
+// type.
 template <typename T>
 T Plain(Op op, T a, T b) {
   const auto left = static_cast<uint32_t>(a), right = static_cast<uint32_t>(b);
@@ -176,7 +178,7 @@ bool Compared(Op op, int32_t a, int32_t b) {
   }
 }
 
-// Values centred, times a factor.
+// Centred values times a factor.
 absl::StatusOr<Literal> Rescaled(const Node& node, const Literal& input,
                                  double real, const Ints& clamp) {
   const absl::StatusOr<Factor> factor = FactorOf(real);
@@ -297,7 +299,7 @@ absl::StatusOr<Literal> EvaluateSelect(const Node& node,
 
 namespace {
 
-// Of sums of `count` centred values.
+// Means from sums of `count` centred values.
 absl::StatusOr<Literal> Means(const Node& node,
                               const std::vector<int64_t>& sums, int64_t count) {
   const absl::StatusOr<Factor> factor =
@@ -349,7 +351,7 @@ absl::StatusOr<Literal> EvaluateReduce(const Node& node,
     count *= kept[axis];
     kept[axis] = 1;
   }
-  // Where each value of the operand goes.
+  // Result position of each value of the operand.
   const Ints strides = StretchedStrides(kept, from.type.shape);
   Ints index(from.type.shape.size(), 0);
   std::vector<int64_t> targets(from.type.elements());

@@ -15,9 +15,9 @@ namespace systole::ir {
 using Ints = std::vector<int64_t>;
 using Reals = std::vector<float>;
 
-// A sliding window whose kernel is the shape of the weights. When the zero
-// point is folded, the bias has -zero_point * (sum of the weights) in it: the
-// sum is then of plain products, a tap in the padding being the zero point.
+// A sliding window whose kernel is the shape of the weights. With a folded zero
+// point, the bias includes -zero_point * (sum of the weights). The sum is then
+// one of plain products, and a tap in the padding is the zero point.
 struct ConvAttributes {
   Ints stride = {1, 1};
   Ints dilation = {1, 1};
@@ -49,7 +49,7 @@ struct Conv3DAttributes {
   }
 };
 
-// Of a dense layer; its zero point may be folded as that of a convolution.
+// For a dense layer; its zero point may be folded like that of a convolution.
 struct DenseAttributes {
   Ints clamp = {-128, 127};
   bool zero_point_folded = false;
@@ -117,7 +117,7 @@ struct PadAttributes {
   }
 };
 
-// Of what works along one dimension.
+// For operations along one dimension.
 struct AxisAttributes {
   int64_t axis = 0;
 
@@ -127,7 +127,7 @@ struct AxisAttributes {
   }
 };
 
-// The first `batch` dimensions of values and indices go together.
+// The first `batch` dimensions of values and indices correspond.
 struct GatherAttributes {
   int64_t axis = 0, batch = 0;
 
@@ -160,7 +160,7 @@ struct SliceAttributes {
   }
 };
 
-// Of a leaky ReLU: the slope below zero.
+// For a leaky ReLU: the slope below zero.
 struct SlopeAttributes {
   float slope = 0;
 
@@ -179,7 +179,7 @@ struct GeluAttributes {
   }
 };
 
-// Of the last two dimensions.
+// Whether the last two dimensions are transposed.
 struct MatmulAttributes {
   bool transpose_left = false;
   bool transpose_right = false;
@@ -202,9 +202,9 @@ struct ResizeAttributes {
   }
 };
 
-// What sums of the input's and of the recurrent products count, in steps of
-// 2^-12: of input gate, forget gate and candidate. `clip` bounds the cell's
-// stored values, 0 for none.
+// Scales of the sums of the input's and of the recurrent products, in steps of
+// 2^-12, for input gate, forget gate and candidate. `clip` bounds the stored
+// values of the cell; 0 for none.
 struct LstmCellAttributes {
   Reals input_factors = {1, 1, 1};
   Reals recurrent_factors = {1, 1, 1};
@@ -218,8 +218,8 @@ struct LstmCellAttributes {
   }
 };
 
-// The same of the output gate, and the scale and zero point by which the hidden
-// value is stored, whatever the result's type says.
+// The same for the output gate, and the scale and zero point with which the
+// hidden value is stored, independent of the result's type.
 struct LstmOutputAttributes {
   float input_factor = 1, recurrent_factor = 1;
   float hidden_scale = 1;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
 
-// Numbers of 32 bits, or of 16: the same formulas, whose constants are rounded.
+// Numbers of 32 or of 16 bits: the same formulas with rounded constants.
 template <int kBits>
 struct Fixed {
   static constexpr int32_t kOne = (int64_t{1} << (kBits - 1)) - 1;
@@ -28,7 +28,7 @@ struct Fixed {
   static int32_t Shift(int32_t value, int exponent) {
     return Saturate(ir::Shift(value, exponent));
   }
-  // a * b, halves up.
+  // a * b, halves rounded up.
   static int32_t Product(int32_t a, int32_t b) {
     constexpr int64_t kHalf = int64_t{1} << (kBits - 2);
     return Saturate((int64_t{a} * b + kHalf) >> (kBits - 1));
@@ -89,7 +89,7 @@ struct Fixed {
 
   static int32_t Tanh(int32_t a, int integer_bits) {
     if (a == 0) return 0;
-    // The same bits with one integer bit more are 2 a.
+    // The same bits read with one more integer bit are 2 a.
     const int32_t e = Exp(-std::abs(a), integer_bits + 1);
     const int32_t above = Shift(TwiceInverse(e) - (1 << (kBits - 3)), 2);
     return a > 0 ? above : -above;

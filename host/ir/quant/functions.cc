@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Functions of one element: of i8, worked out once for all 256 values.
+// Functions of one element; for i8 all 256 values are computed once.
 #include <array>
 #include <cmath>
 #include <functional>
@@ -14,7 +14,7 @@
 namespace systole::ir {
 namespace {
 
-// From the centred value to the result's steps, behind the zero point.
+// From the centred value to steps of the result, relative to its zero point.
 using Steps = std::function<int64_t(int32_t)>;
 
 float Gelu(float x, bool approximate) {
@@ -52,13 +52,13 @@ float RealFunction(const Node& node, float x) {
   }
 }
 
-// What is no number, of a slope or a scale that is none, is 0.
+// NaN, which an invalid slope or scale causes, becomes 0.
 int64_t ToSteps(float real) {
   if (std::isnan(real)) return 0;
   return static_cast<int64_t>(std::clamp(real, -1e9f, 1e9f));
 }
 
-// By way of single precision, halves away from zero.
+// Computed in single precision, halves away from zero.
 Steps Rounded(const Node& node) {
   const float from = node.operands[0]->quantization().scale();
   const Quantization& to = node.quantization();

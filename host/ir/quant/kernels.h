@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What computes the operations of quant/.
+// Kernels of the operations of quant/.
 #ifndef SYSTOLE_HOST_IR_QUANT_KERNELS_H_
 #define SYSTOLE_HOST_IR_QUANT_KERNELS_H_
 
@@ -14,13 +14,13 @@
 
 namespace systole::ir {
 
-// Plus the zero point, then clamped.
+// Adds the zero point, then clamps.
 inline int8_t ToOutput(int64_t value, int64_t zero_point, const Ints& clamp) {
   return static_cast<int8_t>(
       std::clamp(value + zero_point, clamp[0], clamp[1]));
 }
 
-// What computes one operation or a few alike, as ops.cc assigns them.
+// Kernels for one operation or for a few similar ones, as ops.cc assigns them.
 absl::StatusOr<Literal> EvaluateConvolution(const Node& node,
                                             const Operands& operands);
 absl::StatusOr<Literal> EvaluateFullyConnected(const Node& node,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A move is where each element of the result comes from: an operand and an
-// offset in it, or nowhere (padding).
+// A move is defined by the source of each element of the result: an operand and
+// an offset in it, or none (padding).
 #include <algorithm>
 #include <type_traits>
 
@@ -23,8 +23,8 @@ int64_t Offset(const Ints& position, const Ints& shape) {
   return offset;
 }
 
-// Where the element at `index` of the result comes from.
-// `begins`: of a concatenation's operands along its axis.
+// Source of the element at `index` of the result. `begins`: positions of a
+// concatenation's operands along its axis.
 Source SourceOf(const Node& node, int64_t linear, const Ints& index,
                 const Ints& begins) {
   const Ints& shape = node.operands[0]->type.shape;

@@ -8,7 +8,7 @@
 namespace systole::ir {
 namespace {
 
-// Of operations with one result.
+// For operations with one result.
 template <auto kEvaluate>
 absl::StatusOr<Literals> One(const Node& node, const Operands& operands,
                              Evaluation&) {

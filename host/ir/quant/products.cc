@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Products and windows: what the device is for, where it has no such layer.
+// Products and windows for layers that the device does not support.
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -55,8 +55,8 @@ absl::StatusOr<Literal> EvaluateConvolution(const Node& node,
   const int64_t taps = kernel[0] * kernel[1];
   const int8_t* const input = operands[0]->values<int8_t>().data();
   const int8_t* const weights = operands[1]->values<int8_t>().data();
-  // A folded bias has the zero point's part in it for every tap, in the image
-  // or not.
+  // A folded bias includes the zero point's part for every tap, inside the
+  // image or not.
   const int32_t zero = a.zero_point_folded ? 0 : ZeroOf(*node.operands[0]);
   const int32_t outside = a.zero_point_folded ? ZeroOf(*node.operands[0]) : 0;
   std::vector<Factor> factors;
@@ -112,8 +112,8 @@ absl::StatusOr<Literal> EvaluateConvolution(const Node& node,
   return Literal(std::move(values));
 }
 
-// Of floats: products are added one by one, taps in their order, channels
-// within.
+// For floats: products are added one by one, the taps in order, and within a
+// tap the channels.
 absl::StatusOr<Literal> EvaluateConv3D(const Node& node,
                                        const Operands& operands) {
   const auto& a = node.attr<Conv3DAttributes>();
@@ -220,8 +220,8 @@ absl::StatusOr<Literal> EvaluateBatchMatmul(const Node& node,
   if (!factor.ok()) return factor.status();
   const Ints& shape = node.type.shape;
   const size_t rank = shape.size();
-  Ints strides[2];   // of each operand, in the result's index
-  int64_t steps[2];  // from product to product
+  Ints strides[2];   // per operand, in terms of the result's index
+  int64_t steps[2];  // from one product to the next
   const bool transposed[] = {a.transpose_left, a.transpose_right};
   for (int i : {0, 1}) {
     const Ints& from = node.operands[i]->type.shape;

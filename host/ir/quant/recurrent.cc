@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kSumBytes = 4;
 
-// What a gate's function is given: both sums in steps of 2^-12.
+// Computes the input of a gate's function: both sums in steps of 2^-12.
 class Gate {
  public:
   static absl::StatusOr<Gate> Of(float input, float recurrent) {

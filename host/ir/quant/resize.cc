@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Both resizings are a weighted sum of up to four positions of the input; the
-// weights of an axis are worked out once.
+// Both kinds of resize are a weighted sum of up to four positions of the input.
+// The weights of an axis are computed once.
 #include <cmath>
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kOne = 1024;
 
-// Two positions and the weight of the second one, of kOne.
+// Two positions and the weight of the second one, in units of 1 / kOne.
 struct Mix {
   int64_t first = 0, second = 0, weight = 0;
 };

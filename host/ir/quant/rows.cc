@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Functions of rows, the largest of each, and values by index.
+// Functions of rows, indices of the largest value, and lookups by index.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -28,7 +28,7 @@ void Normalize(int8_t* row, int64_t depth, int zero_point) {
   }
 }
 
-// In single precision, from the table of e^(-d scale).
+// In single precision, with the table of e^(-d scale).
 void LogSoftmax(int8_t* row, int64_t depth, float scale) {
   const int highest = *std::max_element(row, row + depth);
   float sum = 0;

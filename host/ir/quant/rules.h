@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What the rules of the operations of quant/ are made of.
+// Helpers of the rules of the operations of quant/.
 #ifndef SYSTOLE_HOST_IR_QUANT_RULES_H_
 #define SYSTOLE_HOST_IR_QUANT_RULES_H_
 
@@ -15,27 +15,27 @@
 
 namespace systole::ir {
 
-// Of anything about a window.
+// Limit of each size in a window.
 inline constexpr int64_t kMaxWindow = 1 << 20;
 
-// An int8 value with one scale.
+// Checks that a value is int8 with one scale.
 absl::Status CheckActivation(const Type& type, const std::string& what);
-// Equal scale (within 1e-6) and zero point.
+// Checks for equal scale (within 1e-6) and zero point.
 absl::Status CheckSameQuantization(const Type& a, const Type& b);
 absl::Status CheckShape(const Type& type, const std::vector<int64_t>& shape);
 absl::Status CheckClamp(const Ints& clamp);
-// A factor that a fixed-point multiplier can stand for.
+// Checks that a fixed-point multiplier can represent a factor.
 absl::Status CheckFactor(double factor);
-// Weights of zero point 0, one scale or one an index of `axis`; bias, if it is
-// there, of the products' scale.
+// Checks that weights have zero point 0 and either one scale or one per index
+// of `axis`, and that the bias, if there is one, has the scale of the products.
 absl::Status CheckWeights(const Node& node, int axis);
 
-// Shapes of two operands that stretch to the result's.
+// Checks that the shapes of two operands broadcast to the result's.
 absl::Status CheckBroadcast(const Node& node);
-// Truth values: i8 of scale 1 and zero point 0, which are 0 or 1.
+// Checks for truth values: i8 with scale 1 and zero point 0, which are 0 or 1.
 absl::Status CheckTruth(const Type& type, const std::string& what);
 
-// The rules of one operation or of a few alike, as ops.cc assigns them.
+// Rules of one operation or of a few similar ones, as ops.cc assigns them.
 absl::Status CheckConvolution(const Node& node);
 absl::Status CheckDepthwise(const Node& node);
 absl::Status CheckFullyConnected(const Node& node);

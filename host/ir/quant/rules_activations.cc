@@ -8,7 +8,7 @@
 namespace systole::ir {
 namespace {
 
-// A bias scale may miss the product of the scales by so much of it.
+// A bias scale may differ from the product of the scales by this fraction.
 constexpr double kBiasScaleTolerance = 0.01;
 
 }  // namespace

@@ -29,7 +29,7 @@ absl::Status CheckPadding(const Ints& padding) {
   return absl::OkStatus();
 }
 
-// The result's shape from input and window.
+// Checks the shape that follows from input and window.
 absl::Status CheckWindow(const Node& node, const Ints& kernel,
                          const Ints& stride, const Ints& dilation,
                          const Ints& padding, int64_t channels) {
@@ -48,7 +48,7 @@ absl::Status CheckWindow(const Node& node, const Ints& kernel,
   return CheckShape(node.type, shape);
 }
 
-// Input, weights and result of a convolution.
+// Checks input, weights and result of a convolution.
 absl::Status CheckConvOperands(const Node& node, int channel_axis) {
   SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.operands[0]->type, "input"));
   SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
@@ -144,7 +144,7 @@ absl::Status CheckTable(const Node& node) {
                    TypeText(node.type));
   const float beta = node.attr<SoftmaxAttributes>().beta;
   SYSTOLE_IR_CHECK(input.rank() >= 1, "softmax of a scalar");
-  // What fixed point with 5 integer bits can take.
+  // The range of fixed point with 5 integer bits.
   const double slope = double{beta} * input.quantization->scale();
   SYSTOLE_IR_CHECK(std::isfinite(slope) && slope >= std::ldexp(1.0, -26),
                    "beta ", beta, " times the scale is below 2^-26");
@@ -156,7 +156,7 @@ absl::Status CheckHardSwish(const Node& node) {
   SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(input, "input"));
   SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
   SYSTOLE_IR_RETURN_IF_ERROR(CheckShape(node.type, input.shape));
-  // What 16 bits can shift.
+  // The largest shift of 16-bit values.
   const float fine = input.quantization->scale() / 128;
   const float gate = fine / (3.0f / 32768),
               ratio = fine / node.quantization().scale();

@@ -14,8 +14,8 @@ bool Plain(const Type& type, ElementType element) {
   return type.element == element && !type.quantization;
 }
 
-// All operands and the result are i8 with one scale, or plain values of
-// `element`.
+// Checks that all operands and the result are i8 with one scale, or plain
+// values of `element`.
 absl::Status CheckElements(const Node& node, ElementType element) {
   std::vector<const Type*> types = {&node.type};
   for (const Node* operand : node.operands) types.push_back(&operand->type);
@@ -35,7 +35,7 @@ absl::Status CheckElements(const Node& node, ElementType element) {
 
 float ScaleOf(const Node* node) { return node->quantization().scale(); }
 
-// Twice the larger of the operands' scales, and what it is of the result's.
+// Checks the ratio of twice the larger operand scale to the result's scale.
 absl::Status CheckSumFactor(const Node& node, int bits, double factor) {
   SYSTOLE_IR_CHECK(std::isfinite(factor) && factor < 1 - 1e-9, "scales ",
                    ScaleOf(node.operands[0]), " and ",
@@ -149,8 +149,8 @@ absl::Status CheckFunction(const Node& node) {
         "the scales make a factor of ", factor, ", not in 2^-11 .. 2^29");
     return absl::OkStatus();
   }
-  // The largest magnitude of what the functions make of 255 steps, in steps of
-  // the result, must be an int32.
+  // The largest result of the functions over 255 steps, in steps of the result,
+  // must fit an int32.
   if (node.op == Op::kExp) {
     const int zero = input.quantization->zero_point;
     const double highest = std::exp(from * (127 - zero)) / to;

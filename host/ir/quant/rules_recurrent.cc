@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Rules of the steps of an LSTM, and of what only floats have.
+// Rules of the steps of an LSTM, and of operations that only floats have.
 #include <cmath>
 
 #include "host/ir/quant/rules.h"
@@ -14,7 +14,7 @@ bool IsFloat32(const Type& type) {
   return type.element == ElementType::kFloat32;
 }
 
-// Each four gates' sums a unit, and a cell whose scale is a power of two.
+// Checks for four gate sums per unit, and a cell whose scale is a power of two.
 absl::Status CheckLstmOperands(const Node& node) {
   const Type& cell = node.operands[2]->type;
   SYSTOLE_IR_CHECK(cell.element == ElementType::kInt16 && cell.quantization &&

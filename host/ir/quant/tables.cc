@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A result depends on one input value, or on the difference to a row's
-// maximum: so each function is worked out once for all of them.
+// A result depends on one input value, or on the difference to the maximum of a
+// row. So each function is computed once for all possible values.
 #include <array>
 #include <cmath>
 #include <utility>
@@ -13,20 +13,20 @@
 namespace systole::ir {
 namespace {
 
-// How far from zero an input may be, so that it fits `integer_bits` when it
-// has been shifted to the left.
+// The largest distance of an input from zero that still fits `integer_bits`
+// after the left shift.
 int64_t Radius(int integer_bits, int shift) {
   return static_cast<int64_t>(std::floor(
       std::ldexp((1 << integer_bits) - 1, 31 - integer_bits - shift)));
 }
 
-// 16-bit arithmetic of hard_swish, on wider integers.
+// 16-bit arithmetic of hard_swish, computed with wider integers.
 int32_t Product16(int32_t a, int32_t b, bool round) {
   const int32_t ab = a * b;
   const int32_t half = !round ? 0 : ab >= 0 ? 1 << 14 : 1 - (1 << 14);
   return Clamped16((int64_t{ab} + half) / (1 << 15));  // towards zero
 }
-// The masks of the 16-bit kernel have no more than 15 bits to round.
+// The masks of the 16-bit kernel round at most 15 bits.
 int32_t Right16(int32_t value, int bits) {
   if (bits > 15) return value < 0 ? -1 : 1;
   return Shift(value, -bits);
@@ -62,10 +62,10 @@ absl::StatusOr<Literal> HardSwish(const Node& node, const Literal& input) {
   return Literal(std::move(values));
 }
 
-// e^(-d * beta * scale) for d = 0 .. 255; 0 from where it no longer counts.
+// e^(-d * beta * scale) for d = 0 .. 255; 0 where it is negligible.
 absl::StatusOr<std::array<int32_t, 256>> Exponentials(double slope) {
   const double real = std::min(std::ldexp(slope, 26), std::ldexp(1.0, 31) - 1);
-  // Up to 2^31, so half of it is what a factor can be.
+  // The factor may be up to 2^31, so it is halved to be representable.
   absl::StatusOr<Factor> factor = FactorOf(real / 2);
   if (!factor.ok()) return factor.status();
   const int shift = factor->shift + 1;

@@ -13,7 +13,7 @@ namespace systole::ir {
 using Ints = std::vector<int64_t>;
 
 // Windows of a convolution or of a pool: pairs are [height, width], paddings
-// [top, left, bottom, right]. Of dense layers all are as they stand here.
+// [top, left, bottom, right]. Dense layers use these defaults.
 struct TrainWindowAttributes {
   Ints kernel = {1, 1};
   Ints stride = {1, 1};
@@ -27,8 +27,8 @@ struct TrainWindowAttributes {
   }
 };
 
-// The array that multiplies has as many rows, and columns: steps of a
-// contraction are filled up to them.
+// Rows of the array that multiplies; it has as many columns. The steps of a
+// contraction are padded to this number.
 struct TrainArrayAttributes {
   int64_t rows = 128;
 
@@ -46,7 +46,7 @@ struct TrainProductAttributes : TrainWindowAttributes, TrainArrayAttributes {
   }
 };
 
-// b1, b2 and, rounded from double, 1 - b1, 1 - b2.
+// b1 and b2, and 1 - b1 and 1 - b2 rounded from double.
 struct TrainAdamAttributes {
   float decay1 = 0.9f, decay2 = 0.999f;
   float share1 = 0.1f, share2 = 0.001f;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr float kEpsilon = 0.001f, kKept = 0.1f;
 
-// What the sums say of a channel.
+// Statistics of a channel.
 struct Channel {
   float mean, inv;
   float Normal(float z) const { return Times(Plus(z, -mean), inv); }
@@ -126,8 +126,8 @@ absl::StatusOr<Literals> EvaluateBiasGradient(const Node& node,
 
 namespace {
 
-// visit(first element of the window's result, those of its taps in order): of
-// channel 0.
+// Calls visit(first element of the window's result, those of its taps in order)
+// for channel 0.
 template <typename Visit>
 void ForEachWindow(const Type& image, const Type& pooled,
                    const TrainWindowAttributes& w, Visit visit) {
@@ -194,7 +194,7 @@ absl::StatusOr<Literals> EvaluatePoolGradient(const Node& node,
                       if (max && !(a[tap + c] == pooled[window + c])) continue;
                       da[tap + c] =
                           Plus(da[tap + c], max ? d : Times(d, Share(taps)));
-                      if (max) break;  // the first tap alone
+                      if (max) break;  // only the first tap
                     }
                   }
                 });

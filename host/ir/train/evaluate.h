@@ -22,7 +22,7 @@ absl::StatusOr<Literals> EvaluateInputGradient(const Node& node,
 absl::StatusOr<Literals> EvaluateClassify(const Node& node,
                                           const Operands& operands,
                                           Evaluation& evaluation);
-// Asks EvaluateOptions::other_core.
+// Calls EvaluateOptions::other_core.
 absl::StatusOr<Literals> EvaluateSumCores(const Node& node,
                                           const Operands& operands,
                                           Evaluation& evaluation);
@@ -38,7 +38,7 @@ absl::StatusOr<Literals> EvaluateNormGradient(const Node& node,
 absl::StatusOr<Literals> EvaluateBiasGradient(const Node& node,
                                               const Operands& operands,
                                               Evaluation& evaluation);
-// Of either kind, and their gradients.
+// Pools of either kind, and their gradients.
 absl::StatusOr<Literals> EvaluatePool(const Node& node,
                                       const Operands& operands,
                                       Evaluation& evaluation);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Numbers of a training step on the host: fp32 as the vector unit has it, sums
-// over positions (docs/training.md, "Sums").
+// Numbers of a training step on the host: fp32 as the vector unit computes it,
+// and sums over positions (docs/training.md, "Sums").
 #ifndef SYSTOLE_HOST_IR_TRAIN_NUMBERS_H_
 #define SYSTOLE_HOST_IR_TRAIN_NUMBERS_H_
 
@@ -17,7 +17,7 @@ namespace systole::ir::train {
 
 using Floats = std::vector<float>;
 
-// fp32 as the vector unit has it: one NaN.
+// fp32 as the vector unit computes it: one NaN.
 inline float Number(float a) {
   return std::isnan(a) ? std::numeric_limits<float>::quiet_NaN() : a;
 }
@@ -26,7 +26,7 @@ inline float Times(float a, float b) { return Number(a * b); }
 inline float Fused(float a, float b, float c) {
   return Number(std::fma(a, b, c));
 }
-// c - a * b, rounded once.
+// c - a * b with one rounding.
 inline float Less(float a, float b, float c) { return Fused(-a, b, c); }
 inline float Larger(float a, float b) {
   if (std::isnan(a) || std::isnan(b)) return Number(a + b);
@@ -72,7 +72,7 @@ struct Rows {
       beside /= 2;
     return kRows * beside;
   }
-  // Of position p of image n.
+  // Index of position p of image n.
   int64_t PartialOf(int64_t n, int64_t p) const {
     return (dense_ ? n : p) % Partials();
   }
@@ -81,7 +81,8 @@ struct Rows {
   bool dense_;
 };
 
-// Sums over positions of one channel: add(row, sum) is the sum behind the row.
+// Sums over the positions of one channel. add(row, sum) returns the sum after
+// the row.
 template <typename Next>
 float SumOf(const Rows& rows, Next add) {
   Floats partial(rows.Partials(), 0.0f);

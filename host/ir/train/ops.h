@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The operations of train/, of which a training step is made: forward,
-// backward, optimiser. docs/training.md says what each computes; the device
-// does (host/training), and so does the host (evaluate.h).
+// The operations of train/, from which a training step is built: forward,
+// backward, optimiser. docs/training.md defines each of them. Both the device
+// (host/training) and the host (evaluate.h) compute them.
 //
 //   x, a, z, d..    bf16 [images, height, width, channels], of dense layers
 //                   [images, channels]

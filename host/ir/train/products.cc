@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The products of a training step, as the array adds them up, and the loss.
+// The products of a training step, summed in the order of the array, and the
+// loss.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -15,7 +16,7 @@
 namespace systole::ir::train {
 namespace {
 
-// A convolution; samples are images of one position.
+// A convolution. Samples count as images of one position.
 struct Convolution {
   int64_t images, h, w, in, oh, ow, out;
   int64_t kernel[2], stride[2], pad[2];
@@ -41,7 +42,7 @@ struct Convolution {
 
   int64_t taps() const { return kernel[0] * kernel[1] * in; }
 
-  // x of the window of an output position, in the order (ky, kx, ci); +0
+  // Inputs of the window of an output position, in the order (ky, kx, ci); +0
   // outside the image.
   void Window(const Floats& x, int64_t n, int64_t oy, int64_t ox,
               Floats* window) const {
@@ -64,13 +65,13 @@ void Add(float x, const float* w, Floats* sums) {
   for (size_t c = 0; c < sums->size(); ++c) to[c] = std::fma(x, w[c], to[c]);
 }
 
-// What the rest of a step of `count` elements adds: products of +0.
+// Effect of the padding of a step of `count` elements: products of +0.
 void FillUp(int64_t count, int64_t rows, Floats* sums) {
   if (count % rows == 0) return;
   for (float& sum : *sums) sum += 0.0f;
 }
 
-// The fp32 rows of a product, one behind the other.
+// The fp32 rows of a product.
 Floats ProductRows(const Convolution& g, const Floats& x, const Floats& w) {
   Floats rows, window, sums;
   rows.reserve(g.images * g.oh * g.ow * g.out);
@@ -108,7 +109,7 @@ absl::StatusOr<Literals> EvaluateWeightGradient(const Node& node,
                       node.attr<TrainProductAttributes>());
   const Floats x = Read(node, operands, 0), dz = Read(node, operands, 1);
   Floats dw(g.taps() * g.out, 0.0f), window, row;
-  // Lines of one image, or samples, that one block has.
+  // Lines of one image, or samples, of one block.
   const int64_t block = g.dense ? g.rows : std::max<int64_t>(1, g.rows / g.ow);
   const int64_t lines = g.images * g.oh;
   const int64_t image = g.dense ? lines : g.oh;
@@ -135,8 +136,8 @@ absl::StatusOr<Literals> EvaluateWeightGradient(const Node& node,
 
 namespace {
 
-// The taps that reach an input position, the last first: how far each is, and
-// from which output position.
+// The taps that reach an input position, the last one first, and the output
+// position of each.
 struct Taps {
   std::vector<int64_t> tap, from;
 
@@ -158,7 +159,7 @@ absl::StatusOr<Literals> EvaluateInputGradient(const Node& node,
   const Convolution g(node.type, node.operands[0].type(),
                       node.attr<TrainProductAttributes>());
   const Floats dz = Read(node, operands, 0), w = Read(node, operands, 1);
-  // Of each tap [out][in].
+  // Weights as [tap][out][in].
   Floats turned(w.size());
   for (int64_t k = 0; k < g.kernel[0] * g.kernel[1]; ++k) {
     for (int64_t i = 0; i < g.in; ++i) {
@@ -200,7 +201,7 @@ absl::StatusOr<Literals> EvaluateInputGradient(const Node& node,
 
 namespace {
 
-// Of `lanes` lanes, +0 behind the values.
+// Sum over `lanes` lanes, with +0 after the values.
 float SumOverLanes(Floats values, int64_t lanes) {
   values.resize(lanes, 0.0f);
   for (int64_t half = lanes / 2; half > 0; half /= 2) {

@@ -24,7 +24,7 @@ absl::Status CheckIs(const Node& node, int i, const Type& wanted) {
   return absl::OkStatus();
 }
 
-// Images of positions, or samples.
+// Checks for images of positions, or samples.
 absl::Status CheckImages(const Node& node, int i) {
   const Type& type = Operand(node, i);
   SYSTOLE_IR_CHECK(
@@ -34,7 +34,7 @@ absl::Status CheckImages(const Node& node, int i) {
   return absl::OkStatus();
 }
 
-// What windows make of images of that shape, with as many channels.
+// Shape of the windows over images of that shape, with `channels` channels.
 absl::StatusOr<Shape> WindowsOf(const Shape& images, int64_t channels,
                                 const TrainWindowAttributes& a) {
   if (images.size() == 2) {
@@ -67,7 +67,7 @@ absl::Status CheckArray(const TrainArrayAttributes& array) {
   return absl::OkStatus();
 }
 
-// What `w` has to be for images of that shape.
+// Shape of the weights `w` for images of that shape.
 Shape WeightsOf(const Shape& images, int64_t out,
                 const TrainWindowAttributes& a) {
   if (images.size() == 2) return {images[1], out};
@@ -211,8 +211,9 @@ Types InferTrainAdamPowers(const Node& node) {
 
 namespace {
 
-// The parameter, `states` of its size, the gradient; with the working weights
-// behind the results where the node has them.
+// Result types of an update. Operands are the parameter, `states` tensors of
+// its size, and the gradient. The working weights follow the results if the
+// node has them.
 absl::StatusOr<std::vector<Type>> Updated(const Node& node, int states) {
   const Type& w = Operand(node, 0);
   SYSTOLE_IR_CHECK(w.element == ElementType::kFloat32, "operand 0 is ",

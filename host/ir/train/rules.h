@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What the types of the results of train/ follow from.
+// Rules that infer the result types of train/.
 #ifndef SYSTOLE_HOST_IR_TRAIN_RULES_H_
 #define SYSTOLE_HOST_IR_TRAIN_RULES_H_
 
