@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Device::Open and OpenCores choose from.
+// The backends that Device::Open and OpenCores choose from.
 #ifndef SYSTOLE_HOST_DRIVER_BACKENDS_H_
 #define SYSTOLE_HOST_DRIVER_BACKENDS_H_
 
@@ -16,16 +16,16 @@ namespace systole {
 
 using Devices = std::vector<std::unique_ptr<Device>>;
 
-// The first `cores` cores of one chip. options.preset is known to exist and to
-// have as many.
+// Opens the first `cores` cores of one chip. The caller has checked that
+// options.preset exists and has that many.
 // sim/rtl: the Verilated chip.
 absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions& options, int cores);
 
 // sim/iss: the instruction-set simulator.
 absl::StatusOr<Devices> OpenIssDevices(const DeviceOptions& options, int cores);
 
-// host/serial: a board. `address`: what follows "serial:". options.preset may
-// be empty.
+// host/serial: a board. `address` is the text after "serial:". options.preset
+// may be empty.
 absl::StatusOr<std::unique_ptr<Device>> OpenSerialDevice(
     const std::string& address, const DeviceOptions& options);
 

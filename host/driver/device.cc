@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all backends have in common.
+// Code that all backends share.
 
 #include "systole/device.h"
 
@@ -28,7 +28,7 @@ uint64_t RoundUp(uint64_t value, uint64_t multiple) {
 }
 
 // Calls run(address, offset in the dense tensor, bytes) for each piece that is
-// contiguous in both, as long as it returns Ok.
+// contiguous in both, until one fails.
 template <typename F>
 absl::Status ForEachRun(const TensorInfo& t, F run) {
   const int64_t line = t.line_bytes();
@@ -55,7 +55,7 @@ int64_t DenseBytes(const TensorInfo& t) {
   return t.elements() * t.element_bytes();
 }
 
-// Of an ECC fault: where the word is.
+// For an ECC fault: describes where the word is.
 std::string PlaceInHbm(const Preset& preset, const FaultState& fault) {
   if (fault.cause != isa::Fault::kEccError) return "";
   const uint64_t at = fault.address % preset.memory_bytes();
@@ -71,7 +71,7 @@ std::string PlaceInHbm(const Preset& preset, const FaultState& fault) {
       place.bank, place.row, place.col);
 }
 
-// Whether a firmware of the user's has a processor there that runs it.
+// Whether the chip has a processor for the user's firmware.
 absl::Status CheckTakesFirmware(const std::string& backend,
                                 const Preset* preset,
                                 const std::string& firmware) {
@@ -91,7 +91,7 @@ absl::Status CheckTakesFirmware(const std::string& backend,
       firmware, preset->name, absl::StrJoin(names, ", ")));
 }
 
-// The first cores of a chip; 0: all.
+// Opens the first cores of a chip; 0: all.
 absl::StatusOr<Devices> OpenSome(const std::string& backend,
                                  const DeviceOptions& options, int cores) {
   constexpr absl::string_view kSerial = "serial:";

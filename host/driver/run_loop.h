@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The run loop: arguments in, start, wait. Every caller that runs a program,
-// on one core or on several at once, runs it here; results are read by
-// Device::ReadTensor.
+// The run loop: writes the arguments, starts, waits. Every caller runs its
+// programs here, on one core or on several. Device::ReadTensor reads the
+// results.
 //
 //   absl::Status loaded = device.Load(program);
 //   absl::StatusOr<RunStats> stats =
@@ -20,20 +20,19 @@
 
 namespace systole {
 
-// A tensor of the program and its dense values; a null tensor is an error, of
-// the compiler that left it out.
+// A tensor of the program and its dense values. A null tensor is an error of
+// the compiler, which left it out.
 struct Argument {
   const TensorInfo* tensor;
   absl::Span<const uint8_t> dense;
 };
 
-// Of a program that the device has loaded.
+// Runs a program that the device has loaded.
 absl::StatusOr<RunStats> RunLoaded(Device& device, const Program& program,
                                    const std::vector<Argument>& arguments = {});
 
-// Programs that run at the same time, each on its core: all are started, then
-// each is waited for. The first error, which names the core where there are
-// several.
+// Runs programs at the same time, each on its core: starts all, then waits for
+// each. Returns the first error; with several cores it names the core.
 struct Launch {
   Device* device;
   const Program* program;
