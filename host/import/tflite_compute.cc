@@ -10,7 +10,7 @@ namespace {
 using ir::Ints;
 using ir::Op;
 
-// [top, left, bottom, right] of TensorFlow's padding of a window.
+// TensorFlow's padding of a window as [top, left, bottom, right].
 Ints Padding(Importer& in, const ir::Type& input, tflite::Padding padding,
              const Ints& kernel, const Ints& stride, const Ints& dilation) {
   Ints pads = {0, 0, 0, 0};
@@ -43,7 +43,8 @@ Ints Padding(Importer& in, const ir::Type& input, tflite::Padding padding,
   return pads;
 }
 
-// Weights of groups as those of all channels: zeros between.
+// Expands weights of groups to weights of all channels, with zeros between the
+// groups.
 ir::Node* Ungrouped(Importer& in, const ir::Node& weights, int64_t channels) {
   const Ints& shape = weights.type.shape;
   const int64_t depth = shape[3], groups = channels / depth;
@@ -77,8 +78,8 @@ ir::Node* Ungrouped(Importer& in, const ir::Node& weights, int64_t channels) {
   return in.Constant(type, ir::Literal(std::move(values)));
 }
 
-// Whether images may follow each other as rows of one: no window spans two
-// rows.
+// Whether the images may be stacked as rows of one image: no window may span
+// two rows.
 bool RowsAreApart(const ir::ConvAttributes& a, const ir::Type& input,
                   const ir::Type& weights, const ir::Type& result) {
   return input.shape[0] > 1 && weights.shape[1] == 1 && a.stride[0] == 1 &&
@@ -86,7 +87,7 @@ bool RowsAreApart(const ir::ConvAttributes& a, const ir::Type& input,
          result.shape[0] == input.shape[0] && result.shape[1] == input.shape[1];
 }
 
-// The device has one image.
+// The device processes one image, so the images are stacked.
 void EmitAsOneImage(Importer& in, Op op, std::vector<ir::Value> operands,
                     const ir::ConvAttributes& a) {
   const auto one_image = [](ir::Type type) {
@@ -100,7 +101,7 @@ void EmitAsOneImage(Importer& in, Op op, std::vector<ir::Value> operands,
   in.Emit(Op::kReshape, {rows}, ir::NoAttributes{});
 }
 
-// Both kinds of convolution: their options have the same fields.
+// Both kinds of convolution; their options have the same fields.
 template <typename Options>
 void Convolution(Importer& in, Op op, const Options* options) {
   if (in.Read(options) == nullptr) return;
@@ -172,8 +173,8 @@ void ImportDepthwise(Importer& in) {
   Convolution(in, Op::kDepthwiseConv2D, options);
 }
 
-// A convolution of the input with zeros between its values, by the mirrored
-// weights.
+// Imported as a convolution with the mirrored weights, over the input with
+// zeros between its values.
 void ImportTransposeConvolution(Importer& in) {
   const auto* options = in.op().options_as_TransposeConvOptions();
   if (in.Read(options) == nullptr) return;
@@ -197,7 +198,7 @@ void ImportTransposeConvolution(Importer& in) {
   }
   const Ints stride = {options->stride_h(), options->stride_w()};
   const Ints kernel = {type.shape[1], type.shape[2]};
-  Ints high;  // paddings behind the last value, below 0 to cut
+  Ints high;  // padding after the last value; negative: cropped
   for (int i = 0; i < 2; ++i) {
     const int64_t size = from.shape[1 + i], wanted = result.shape[1 + i];
     if (stride[i] < 1 || stride[i] > kMaxWindow || kernel[i] > kMaxWindow ||
@@ -304,7 +305,7 @@ void ImportBinary(Importer& in, Op op) {
   in.Emit(op, {a, in.Value(1)}, attributes);
 }
 
-// a > b is b < a.
+// a > b is imported as b < a.
 void ImportSwapped(Importer& in, Op op) {
   ir::Node* a = in.Value(0);
   in.Emit(op, {in.Value(1), a}, ir::NoAttributes{});

@@ -37,7 +37,7 @@ std::string TypeName(tflite::TensorType type) {
   return *name ? name : absl::StrCat("type ", static_cast<int>(type));
 }
 
-// No shape stands for a scalar.
+// A missing shape means a scalar.
 absl::StatusOr<std::vector<int64_t>> ShapeOf(const tflite::Tensor& tensor) {
   std::vector<int64_t> shape;
   if (tensor.shape() == nullptr) return shape;
@@ -56,13 +56,13 @@ absl::StatusOr<std::vector<int64_t>> ShapeOf(const tflite::Tensor& tensor) {
   return shape;
 }
 
-// Of element types that differ from what stands for them in the graph.
+// Element types that the graph represents by another type.
 bool IsStoredDifferently(tflite::TensorType type) {
   return type == tflite::TensorType_UINT8 || type == tflite::TensorType_INT64 ||
          type == tflite::TensorType_BOOL;
 }
 
-// Values as the file has them, in the element type that stands for them.
+// Converts the values of the file to the element type of the graph.
 absl::StatusOr<ir::Literal> Converted(tflite::TensorType type,
                                       absl::Span<const uint8_t> data) {
   if (type == tflite::TensorType_INT64) {
@@ -106,10 +106,10 @@ absl::StatusOr<std::optional<ir::Quantization>> QuantizationOf(
   }
   ir::Quantization q;
   q.scales.assign(stored->scale()->begin(), stored->scale()->end());
-  // A list of scales has one axis, whatever the file calls it.
+  // A list of scales has one axis, whatever the file says.
   const bool list = tensor.shape() != nullptr && tensor.shape()->size() == 1;
   if (scales > 1 && !list) q.axis = stored->quantized_dimension();
-  // Nothing has checked that these lie on multiples of 8 bytes.
+  // The alignment of these values to 8 bytes is not verified.
   std::vector<int64_t> zero_points(zeros);
   std::memcpy(zero_points.data(), stored->zero_point()->Data(), 8 * zeros);
   const int64_t zero = zero_points[0];
@@ -147,7 +147,7 @@ std::string TfliteGraph::TakeName(int index) {
   std::string name;
   if (tensor.ok() && (*tensor)->name() != nullptr) {
     name = (*tensor)->name()->str();
-    name = name.substr(0, name.find(';'));  // fused: one name for each part
+    name = name.substr(0, name.find(';'));  // fused: one name per part
   }
   if (name.empty()) name = absl::StrCat("t", index);
   const std::string base = name;
@@ -342,7 +342,7 @@ absl::StatusOr<ir::Node*> TfliteGraph::Add(ir::Node node) {
 }
 
 absl::Status TfliteGraph::FoldIntegers(ir::Node& node) const {
-  constexpr int64_t kMaxElements = 1024;  // of what says shapes
+  constexpr int64_t kMaxElements = 1024;  // limit for shapes
   if (node.is_constant() || node.type.element != ir::ElementType::kInt32 ||
       node.type.quantization || node.type.elements() > kMaxElements ||
       !ir::HostComputes(node.op) ||

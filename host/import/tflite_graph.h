@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The module under construction: TensorFlow Lite's tensors, by index, as
-// types, constants and nodes.
+// The module under construction. It maps tensors of TensorFlow Lite, by index,
+// to types, constants and nodes.
 #ifndef SYSTOLE_HOST_IMPORT_TFLITE_GRAPH_H_
 #define SYSTOLE_HOST_IMPORT_TFLITE_GRAPH_H_
 
@@ -28,47 +28,48 @@ absl::Status Invalid(const Parts&... parts) {
 
 class TfliteGraph {
  public:
-  // `file` holds the model; all three outlive this.
+  // `file` holds the model. All three arguments must outlive this.
   TfliteGraph(absl::Span<const uint8_t> file, const tflite::Model& model,
               const tflite::SubGraph& subgraph);
 
   ir::Module& module() { return *module_; }
   std::unique_ptr<ir::Module> TakeModule() { return std::move(module_); }
 
-  // The tensor's type. Errors for indices, shapes, element types and
-  // quantisations that are not allowed.
+  // The tensor's type. Fails for invalid indices, shapes, element types and
+  // quantisations.
   enum class Kind { kValue, kVariable };
   absl::StatusOr<ir::Type> TypeOf(int index, Kind kind = Kind::kValue) const;
   // Scale and zero point of a tensor of any shape.
   absl::StatusOr<ir::Quantization> QuantizationAt(int index) const;
-  // "i8[1,2]", or something readable for any tensor at all.
+  // "i8[1,2]", or a readable text for an invalid tensor.
   std::string Describe(int index) const;
-  // A new name for a node, after the tensor's.
+  // A new name for a node, derived from the tensor's.
   std::string TakeName(int index);
 
-  // The node of an input, of an earlier operator's result or, made when first
-  // asked for, of a constant.
+  // The node of an input, of an earlier operator's result, or of a constant,
+  // which is created at its first use.
   absl::StatusOr<ir::Node*> Value(int index);
-  // The values of a constant int32 or int64 tensor, or of one that follows from
-  // constants.
+  // The values of a constant int32 or int64 tensor, or of one that can be
+  // computed from constants.
   absl::StatusOr<std::vector<int64_t>> Integers(int index) const;
   bool IsConstant(int index) const;
-  // Whether the file leaves sizes of the tensor open: those it gives it need
-  // not be right.
+  // Whether the file leaves sizes of the tensor open. The sizes in the file may
+  // then be wrong.
   bool IsOpen(int index) const;
 
   // Adds a node and verifies it.
   absl::StatusOr<ir::Node*> Add(ir::Node node);
-  // Makes a node of plain int32 values that follow from constants a constant.
+  // Replaces a node of plain int32 values that depends only on constants by a
+  // constant.
   absl::Status FoldIntegers(ir::Node& node) const;
-  // Makes a node the value of a tensor, which must not have one.
+  // Sets the value of a tensor, which must not have one yet.
   absl::Status Define(int index, ir::Node* node);
 
  private:
   absl::StatusOr<const tflite::Tensor*> TensorAt(int index) const;
   // The bytes of the tensor's buffer, empty for none.
   absl::StatusOr<absl::Span<const uint8_t>> Data(const tflite::Tensor&) const;
-  // The same, as many as the tensor has.
+  // The same, checked for the size of the tensor.
   absl::StatusOr<absl::Span<const uint8_t>> ExactData(int index,
                                                       int64_t bytes) const;
 
@@ -76,17 +77,16 @@ class TfliteGraph {
   const tflite::Model& model_;
   const tflite::SubGraph& subgraph_;
   std::unique_ptr<ir::Module> module_ = std::make_unique<ir::Module>();
-  std::vector<ir::Node*> values_;               // by tensor
-  std::unordered_map<std::string, int> names_;  // how often each was asked for
+  std::vector<ir::Node*> values_;               // indexed by tensor
+  std::unordered_map<std::string, int> names_;  // uses of each name
 };
 
 class Importer;
 
-// Gives the results of an operator whose sizes the file leaves open the shapes
-// that follow from its operands.
+// Infers open result shapes of an operator from its operands.
 void InferShapes(Importer& in, tflite::BuiltinOperator code);
 
-// Adds the nodes of an operator. The message of an error does not name it.
+// Adds the nodes of an operator. Error messages do not name the operator.
 absl::Status ImportOperator(TfliteGraph& graph, const tflite::Operator& op,
                             tflite::BuiltinOperator code);
 

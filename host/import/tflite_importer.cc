@@ -31,7 +31,7 @@ std::string OperatorName(const tflite::OperatorCode& code) {
   return name;
 }
 
-// "f(i8[1,2], i32[4]) -> i8[3]".
+// For example "f(i8[1,2], i32[4]) -> i8[3]".
 std::string Signature(const TfliteGraph& graph, const std::string& name,
                       const tflite::Operator& op) {
   const auto list = [&](const flatbuffers::Vector<int32_t>* indices) {
@@ -67,8 +67,8 @@ absl::Status ImportInputs(TfliteGraph& graph,
   return absl::OkStatus();
 }
 
-// Lets the import go on behind an operator that is not supported: its results
-// become parameters.
+// Replaces the results of an unsupported operator by parameters, so that the
+// import can continue.
 void StandIn(TfliteGraph& graph, const tflite::Operator& op) {
   const size_t outputs = op.outputs() ? op.outputs()->size() : 0;
   for (size_t i = 0; i < outputs; ++i) {
@@ -86,8 +86,8 @@ void StandIn(TfliteGraph& graph, const tflite::Operator& op) {
   }
 }
 
-// An error tells of every operator that is not supported; one that is broken
-// ends the import.
+// The error lists every unsupported operator. An invalid operator ends the
+// import if no unsupported one came before it.
 absl::Status ImportOperators(TfliteGraph& graph, Variables& variables,
                              const tflite::Model& model,
                              const tflite::SubGraph& subgraph) {
@@ -113,7 +113,7 @@ absl::Status ImportOperators(TfliteGraph& graph, Variables& variables,
       StandIn(graph, *op);
     } else if (refused.empty()) {
       return status;
-    }  // otherwise what stands in may be the cause
+    }  // otherwise a replacement may be the cause
   }
   if (refused.empty()) return absl::OkStatus();
   if (refused.size() == 1) return absl::UnimplementedError(refused[0]);
@@ -122,8 +122,8 @@ absl::Status ImportOperators(TfliteGraph& graph, Variables& variables,
                    absl::StrJoin(refused, "\n  ")));
 }
 
-// What makes a model one that is not quantised to full integers, or "": the
-// products' operands are float32.
+// Why a model is not fully quantised to integers, or "" if it is: operands of
+// its products are float32.
 std::string FloatModel(const tflite::Model& model,
                        const tflite::SubGraph& subgraph) {
   const auto is = [&](const tflite::Operator& op, size_t operand,
@@ -208,7 +208,7 @@ absl::StatusOr<std::unique_ptr<ir::Module>> Import(
 
 absl::StatusOr<std::unique_ptr<ir::Module>> ImportTflite(
     absl::string_view bytes, const std::string& name) {
-  // A copy is aligned as the flatbuffer wants it.
+  // The copy has the alignment that the flatbuffer needs.
   const std::vector<uint8_t> file(bytes.begin(), bytes.end());
   absl::StatusOr<std::unique_ptr<ir::Module>> module = Import(file);
   if (!module.ok()) return Prefixed(name, module.status());
@@ -223,7 +223,7 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ReadTflite(
   absl::StatusOr<std::unique_ptr<ir::Module>> module =
       ImportTflite(*bytes, path);
   if (!module.ok()) return module;
-  // The module has the file's name without folder and suffix.
+  // The module is named after the file, without folder and suffix.
   std::string& name = (*module)->name;
   name = name.substr(name.rfind('/') + 1);
   name = name.substr(0, name.rfind('.'));

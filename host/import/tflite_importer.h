@@ -18,14 +18,14 @@
 
 namespace systole::import {
 
-// The module is verified. Every field of the file is checked before it is
-// used. Errors: NotFound and Unavailable (the file), DataLoss (no flatbuffer
-// of a model), InvalidArgument (a model that makes no sense), Unimplemented
-// (an operator or option that is not supported). Messages name the file, and
-// operators by index, name and tensor shapes.
+// The module is verified. Every field of the file is checked before its use.
+// Errors: NotFound and Unavailable (the file), DataLoss (not a flatbuffer of a
+// model), InvalidArgument (an invalid model), Unimplemented (an unsupported
+// operator or option). Messages name the file, and operators by index, name and
+// tensor shapes.
 absl::StatusOr<std::unique_ptr<ir::Module>> ReadTflite(const std::string& path);
 
-// The same on bytes in memory; `name` stands for the file in messages and
+// The same for bytes in memory. `name` replaces the file name in messages and
 // names the module.
 absl::StatusOr<std::unique_ptr<ir::Module>> ImportTflite(
     absl::string_view bytes, const std::string& name);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Shapes that the file leaves open follow from the operands. What is wrong with
-// those is for the import of the operator to say.
+// Infers shapes that the file leaves open from the operands. The import of the
+// operator reports invalid operands.
 #include <algorithm>
 #include <numeric>
 
@@ -24,7 +24,7 @@ int64_t Product(const Ints& sizes) {
   return product;
 }
 
-// A size of -1 is what is left.
+// A size of -1 stands for the remaining elements.
 Ints Resolved(Ints shape, int64_t elements) {
   for (int64_t size : shape) {
     if (size > 0) elements /= size;
@@ -41,11 +41,12 @@ class Inference {
  public:
   Inference(Importer& in, B code) : in_(in), code_(code) {}
 
-  // Of output `i`.
+  // The shape of output `i`.
   Ints Run(int i) {
     switch (code_) {
       case B::BuiltinOperator_RESHAPE:
-        // A shape that is not known may still be the one that the file has.
+        // If the shape operand is not constant, the shape in the file may still
+        // be right.
         if (in_.inputs() < 2 || !in_.IsKnown(1)) return in_.type(i).shape;
         return Resolved(in_.Integers(1), Product(Shape(0)));
       case B::BuiltinOperator_SQUEEZE:
@@ -118,7 +119,7 @@ class Inference {
       case B::BuiltinOperator_DEPTH_TO_SPACE:
         return Deepened();
       case B::BuiltinOperator_STRIDED_SLICE:
-        return in_.type(i).shape;  // the import says
+        return in_.type(i).shape;  // the import determines it
       default:
         return Elementwise();
     }
@@ -147,7 +148,7 @@ class Inference {
     return shape;
   }
 
-  // Without options, all sizes of 1 go.
+  // Without options, all dimensions of size 1 are removed.
   Ints Squeezed() {
     const auto* options = in_.op().options_as_SqueezeOptions();
     Ints axes;
@@ -161,7 +162,7 @@ class Inference {
     return shape;
   }
 
-  // The shape with another axis, which counts as one of the result.
+  // The shape with an inserted axis; the axis is counted in the result.
   Ints With(const Ints& axis, int64_t size) {
     Ints shape = Shape(0);
     if (axis.size() != 1) return shape;
@@ -171,7 +172,7 @@ class Inference {
     return shape;
   }
 
-  // Height and width of a window's results.
+  // Height and width of the result of a window.
   Ints Windowed(int64_t kernel_h, int64_t kernel_w, int64_t stride_h,
                 int64_t stride_w, int64_t dilation_h, int64_t dilation_w,
                 tflite::Padding padding) {
@@ -249,7 +250,7 @@ class Inference {
     return shape;
   }
 
-  // By the second operand, which has one or two numbers an axis.
+  // Grows by the second operand, which has one or two numbers per axis.
   Ints Grown(bool times) {
     Ints shape = Shape(0);
     const Ints by = in_.Integers(1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Operators that move values, made of reshapes, transposes, slices, pads and
+// Operators that move values, built from reshapes, transposes, slices, pads and
 // concatenations.
 #include "host/import/tflite_operator.h"
 
@@ -20,7 +20,7 @@ ir::Node* Reshaped(Importer& in, ir::Node* value, Ints shape) {
   return node;
 }
 
-// From `begin` on along one axis, in steps of `stride`.
+// A slice along one axis from `begin` on, in steps of `stride`.
 ir::Node* Sliced(Importer& in, ir::Node* value, int64_t axis, int64_t begin,
                  int64_t size, int64_t stride = 1) {
   if (!in.ok()) return nullptr;
@@ -66,7 +66,7 @@ ir::Node* Repeated(Importer& in, ir::Node* value, int64_t axis, int64_t times) {
   return Joined(in, std::vector<ir::Value>(times, value), axis);
 }
 
-// Makes a value that has the shape of the output the output's.
+// Makes a value with the output's shape the output.
 void Deliver(Importer& in, ir::Node* value) {
   if (!in.ok()) return;
   in.Emit(Op::kReshape, {value}, ir::NoAttributes{});
@@ -151,7 +151,7 @@ void ImportTile(Importer& in) {
   Deliver(in, value);
 }
 
-// The result's shape says how often.
+// The result's shape determines the number of repetitions.
 void ImportBroadcast(Importer& in, int operand) {
   ir::Node* value = in.Value(operand);
   if (!in.ok()) return;
@@ -168,7 +168,7 @@ void ImportBroadcast(Importer& in, int operand) {
   Deliver(in, value);
 }
 
-// What lies before the first value and behind the last is mirrored.
+// The padding mirrors the values next to it.
 void ImportMirrorPad(Importer& in) {
   const auto* options = in.op().options_as_MirrorPadOptions();
   if (in.Read(options) == nullptr) return;
@@ -177,7 +177,7 @@ void ImportMirrorPad(Importer& in) {
   if (!in.ok()) return;
   const size_t rank = value->type.shape.size();
   if (!Fits(in, pads.size() == 2 * rank, value->type)) return;
-  // Whether the value at the border comes twice.
+  // Whether the value at the border is repeated.
   const int border = options->mode() == tflite::MirrorPadMode_SYMMETRIC ? 0 : 1;
   for (size_t i = 0; in.ok() && i < rank; ++i) {
     const int64_t low = pads[2 * i], high = pads[2 * i + 1];
@@ -249,7 +249,7 @@ void ImportDepthToSpace(Importer& in) {
   Deliver(in, Transposed(in, value, {0, 1, 3, 2, 4, 5}));
 }
 
-// The places within a block come before the images.
+// The positions inside a block come before the images.
 void ImportSpaceToBatch(Importer& in) {
   ir::Node* value = in.Value(0);
   const std::vector<int64_t> block = in.Integers(1), pads = in.Integers(2);
@@ -344,7 +344,8 @@ void ImportBatchToSpace(Importer& in) {
   in.Emit(Op::kStridedSlice, {value}, a);
 }
 
-// Between types that the graph holds alike, and of truth values to numbers.
+// Casts between types that the graph represents equally, and from truth values
+// to numbers.
 void ImportCast(Importer& in) {
   ir::Node* input = in.Value(0);
   if (!in.ok()) return;

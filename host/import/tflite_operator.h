@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What the import of single operators is made of.
+// Helpers for the import of single operators.
 #ifndef SYSTOLE_HOST_IMPORT_TFLITE_OPERATOR_H_
 #define SYSTOLE_HOST_IMPORT_TFLITE_OPERATOR_H_
 
@@ -21,7 +21,7 @@ absl::Status Unsupported(const Parts&... parts) {
   return absl::UnimplementedError(absl::StrCat(parts...));
 }
 
-// An operator while its nodes are made. Steps do nothing after an error.
+// The import of one operator. After an error its methods do nothing.
 class Importer {
  public:
   Importer(TfliteGraph& graph, const tflite::Operator& op)
@@ -45,13 +45,13 @@ class Importer {
   void Fail(const absl::Status& status) {
     if (ok()) status_ = status;
   }
-  // Of the next output that has no value yet.
+  // The type of the next output without a value.
   const ir::Type& type() const { return types_[output_]; }
-  // Of output `i`, and whether the file leaves its sizes open.
+  // The type of output `i`, and whether the file leaves its sizes open.
   const ir::Type& type(int i) const { return types_[i]; }
   bool IsOpen(int i) const { return graph_.IsOpen(op_.outputs()->Get(i)); }
   void SetShape(int i, ir::Ints shape) { types_[i].shape = std::move(shape); }
-  // The tensor of an operand, -1 if it is left out.
+  // The tensor of an operand, -1 if the operand is omitted.
   int Index(int i) const { return i < inputs() ? op_.inputs()->Get(i) : -1; }
 
   // Reads operand `i` as a value; null after an error.
@@ -65,7 +65,7 @@ class Importer {
     return nullptr;
   }
 
-  // The type of operand `i`, a variable that the operator keeps.
+  // The type of operand `i`, a state variable of the operator.
   ir::Type StateType(int i) {
     return Taken(graph_.TypeOf(Index(i), TfliteGraph::Kind::kVariable));
   }
@@ -89,10 +89,10 @@ class Importer {
     return {};
   }
 
-  // Whether operand `i` is integers that are known here and now.
+  // Whether operand `i` consists of integers that are known at import.
   bool IsKnown(int i) const { return graph_.Integers(Index(i)).ok(); }
 
-  // The operator's options, which must be there.
+  // The operator's options, which must exist.
   template <typename Options>
   const Options* Read(const Options* options) {
     if (options == nullptr) Fail(Invalid("no options, or of another operator"));
@@ -144,14 +144,14 @@ class Importer {
     return {quantised(low), quantised(high)};
   }
 
-  // Adds the operator's node, makes it the value of the output.
+  // Adds the operator's node as the value of the output.
   void Emit(ir::Op op, std::vector<ir::Value> operands,
             ir::Attributes attributes) {
     Emit(op, type(), std::move(operands), std::move(attributes));
     Finish();
   }
 
-  // Adds a node of another type on the way to the result.
+  // Adds an intermediate node of the given type.
   ir::Node* Emit(ir::Op op, ir::Type type, std::vector<ir::Value> operands,
                  ir::Attributes attributes) {
     if (!ok()) return nullptr;
@@ -167,14 +167,14 @@ class Importer {
     return last_;
   }
 
-  // Makes a constant of its own.
+  // Adds a new constant.
   ir::Node* Constant(const ir::Type& type, ir::Literal values) {
     return Emit(ir::Op::kConstant, type, {},
                 ir::MakeConstant("", type, std::move(values)).attributes);
   }
 
-  // Makes the last node the value of the next output, and gives it that
-  // tensor's name, without a number. Arithmetic on shapes is done here and now.
+  // Makes the last node the value of the next output, with the name of its
+  // tensor without a number. Arithmetic on shapes is computed immediately.
   void Finish() {
     if (first_ != nullptr) std::swap(first_->name, last_->name);
     first_ = nullptr;
@@ -183,7 +183,7 @@ class Importer {
     if (output_ + 1 < outputs()) ++output_;
   }
 
-  // The last node becomes a constant, if it is arithmetic on shapes.
+  // Replaces the last node by a constant if it is arithmetic on shapes.
   void Fold() {
     if (ok()) Fail(graph_.FoldIntegers(*last_));
   }
@@ -196,7 +196,7 @@ class Importer {
  private:
   static constexpr int kMaxOutputs = 1024;
 
-  // A value, or a default after an error.
+  // The value, or a default if there is an error.
   template <typename T>
   T Taken(absl::StatusOr<T> value) {
     if (value.ok()) return *std::move(value);
@@ -215,8 +215,8 @@ class Importer {
   absl::Status status_;
 };
 
-// One function for each kind of operator. They leave an error in the importer;
-// an operator of several outputs gives each its value in turn.
+// One function for each kind of operator. Errors are kept in the importer. An
+// operator with several outputs sets them in order.
 void ImportConvolution(Importer& in);
 void ImportDepthwise(Importer& in);
 void ImportTransposeConvolution(Importer& in);
@@ -260,16 +260,16 @@ void ImportPack(Importer& in);
 void ImportCast(Importer& in);
 void ImportResize(Importer& in, ir::Op op);
 
-// Shapes of results that follow from the operands.
+// Result shapes that are inferred from the operands.
 ir::Ints Conv3DShape(Importer& in);
 ir::Ints LstmShape(Importer& in);
 
-constexpr int64_t kMaxWindow = 1 << 20;  // of kernel, stride and dilation
+constexpr int64_t kMaxWindow = 1 << 20;  // limit of kernel, stride and dilation
 
-// How often a window fits an axis; `same`: with TensorFlow's padding.
+// Number of window positions along an axis; `same`: with TensorFlow's padding.
 int64_t Positions(int64_t size, int64_t kernel, int64_t stride,
                   int64_t dilation, bool same);
-// TensorFlow's padding of one axis, both sides together.
+// TensorFlow's padding along one axis, the sum of both sides.
 int64_t SamePadding(int64_t size, int64_t kernel, int64_t stride,
                     int64_t dilation);
 // Input, weights, and the bias if there is one.

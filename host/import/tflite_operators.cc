@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Which function imports which operator.
+// The import function for each operator.
 #include "host/import/tflite_operator.h"
 
 namespace systole::import {
@@ -45,7 +45,7 @@ absl::Status ImportOperator(TfliteGraph& graph, const tflite::Operator& op,
       return import(ImportBinary, Op::kLess);
     case tflite::BuiltinOperator_LESS_EQUAL:
       return import(ImportBinary, Op::kLessEqual);
-    // Of truth values.
+    // Operations on truth values.
     case tflite::BuiltinOperator_LOGICAL_AND:
       return import(ImportBinary, Op::kMinimum);
     case tflite::BuiltinOperator_LOGICAL_OR:
@@ -127,7 +127,7 @@ absl::Status ImportOperator(TfliteGraph& graph, const tflite::Operator& op,
       return import(ImportUnary, Op::kQuantize);
     case tflite::BuiltinOperator_DEQUANTIZE:
       return import(ImportUnary, Op::kDequantize);
-    // The static shape of the result says all.
+    // Determined by the static shape of the result.
     case tflite::BuiltinOperator_RESHAPE:
     case tflite::BuiltinOperator_SQUEEZE:
     case tflite::BuiltinOperator_EXPAND_DIMS:

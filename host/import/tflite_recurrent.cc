@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// An LSTM over a sequence, step by step: the products of all gates side by
-// side, those of the input for all steps at once.
+// Imports an LSTM over a sequence step by step. The products of all gates are
+// computed together, and those of the input for all steps at once.
 #include <optional>
 #include <unordered_map>
 
@@ -17,7 +17,7 @@ using ir::Op;
 
 constexpr int kGates = 4;  // input, forget, candidate, output
 constexpr int64_t kMaxSteps = 1024;
-constexpr float kGateScale = 1.0f / (1 << 12);  // of what a gate is given
+constexpr float kGateScale = 1.0f / (1 << 12);  // scale of a gate's input
 
 // Operands, in the order of the operator.
 enum Operand {
@@ -32,8 +32,8 @@ enum Operand {
   kNormalizations = 20,
 };
 
-// The constant factors of all gates, one below the other, and what is to be
-// added to their products: the bias, less what the zero point adds.
+// The weights of all gates, stacked, and the constant added to their products:
+// the bias minus the zero point's part.
 struct Products {
   int64_t depth = 0;
   std::vector<int8_t> weights;
@@ -102,7 +102,7 @@ class Lstm {
            !type.quantization->per_channel();
   }
 
-  // All that other LSTMs have.
+  // Refuses features of other kinds of LSTM.
   void CheckKind() {
     const auto* const options =
         in_.op().options_as_UnidirectionalSequenceLstmOptions();
@@ -195,13 +195,13 @@ class Lstm {
     output_.recurrent_factor = of_state.scales[kGates - 1] / kGateScale;
     output_.hidden_scale = hidden.scale();
     output_.hidden_zero = hidden.zero_point;
-    if (clip > 0) {  // NaN is none
+    if (clip > 0) {  // NaN means no clip
       cell_.clip = static_cast<int64_t>(
           std::min(clip / cell.quantization->scale(), 32767.0f));
     }
   }
 
-  // The sums of a gate's products for all rows, and the bias.
+  // Sums of the products of all gates for all rows, plus the bias.
   ir::Node* Sums(ir::Node* rows, const Products& products) {
     if (!in_.ok()) return nullptr;
     const int64_t outputs = kGates * units_;
@@ -236,7 +236,7 @@ class Lstm {
     ir::Type result = in_.type();
     result.shape = row;
     ir::Node* const inputs = Sums(input, of_input);
-    // A state of zero has products of zero.
+    // The products of the initial state, zero, are zero.
     ir::Node* states = in_.Constant(
         sums_type, ir::Literal(std::vector<int32_t>(batch_ * gates[1])));
     ir::Node* cell = in_.Constant(
@@ -272,7 +272,7 @@ class Lstm {
 
 void ImportLstm(Importer& in) { Lstm(in).Run(); }
 
-// A row of the output gate's weights for each unit.
+// The output gate has one row of weights per unit.
 Ints LstmShape(Importer& in) {
   const ir::Node* const input = in.Value(kInput);
   const ir::Node* const weights = in.Value(kInputWeights + kGates - 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Operators whose other operands are shapes, axes or positions, each of one
-// operation.
+// Operators whose other operands are shapes, axes or positions, imported as one
+// operation each.
 #include <tuple>
 
 #include "host/import/tflite_operator.h"
@@ -67,7 +67,7 @@ void ImportReduce(Importer& in, Op op) {
   in.Emit(op, {input}, a);
 }
 
-// Both kinds of padding; the second gives the value.
+// Both kinds of padding; the second kind has a value operand.
 void ImportPad(Importer& in) {
   ir::Node* input = in.Value(0);
   const std::vector<int64_t> pads = in.Integers(1);
@@ -205,7 +205,7 @@ void ImportShape(Importer& in) {
               .attributes);
 }
 
-// Each operand gets the new axis, then they are put behind each other.
+// Each operand gets the new axis, then the operands are concatenated.
 void ImportPack(Importer& in) {
   const auto* options = in.op().options_as_PackOptions();
   if (in.Read(options) == nullptr) return;

@@ -25,7 +25,7 @@ absl::Status CheckCounts(const tflite::Operator& op, size_t inputs,
                  " results");
 }
 
-// "" for a variable without name: all of those are one.
+// "" for a variable without a name; all unnamed ones are the same variable.
 std::string NameOf(const tflite::Operator& op) {
   const auto* options = op.options_as_VarHandleOptions();
   return options && options->shared_name() ? options->shared_name()->str() : "";
@@ -65,7 +65,7 @@ Variables::Variables(absl::Span<const uint8_t> file, const tflite::Model& model,
   for (const tflite::Operator* op : *main.operators()) {
     if (op == nullptr) continue;
     const auto code = CodeOf(model, *op);
-    if (!code.ok()) continue;  // its import says
+    if (!code.ok()) continue;  // its import reports it
     if (BuiltinOf(**code) == B::BuiltinOperator_VAR_HANDLE &&
         CountOf(op->outputs()) == 1)
       handles_[op->outputs()->Get(0)] = NameOf(*op);
@@ -91,7 +91,7 @@ absl::Status Variables::Import(TfliteGraph& graph, const tflite::Operator& op,
   }
 }
 
-// A subgraph of constants that are assigned to variables.
+// A subgraph that assigns constants to variables.
 absl::Status Variables::Initialise(const tflite::Operator& op) {
   const auto* const options = op.options_as_CallOnceOptions();
   if (options == nullptr) return Invalid("no options, or of another operator");

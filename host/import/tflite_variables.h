@@ -2,11 +2,11 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Variables of a TensorFlow Lite model: VAR_HANDLE, READ_VARIABLE,
-// ASSIGN_VARIABLE, and CALL_ONCE of a subgraph that gives them their first
-// values. What nothing else assigns is a constant. A variable that the main
-// graph reads and then assigns is an input and an output of the module, both
-// named after it, which has the first value: what a run gives is what the next
-// one takes.
+// ASSIGN_VARIABLE, and CALL_ONCE of a subgraph that assigns their initial
+// values. A variable without other assignments is a constant. A variable that
+// the main graph reads and then assigns is an input and an output of the
+// module, both with its name, and the module stores the initial value. The
+// output of one run is the input of the next.
 #ifndef SYSTOLE_HOST_IMPORT_TFLITE_VARIABLES_H_
 #define SYSTOLE_HOST_IMPORT_TFLITE_VARIABLES_H_
 
@@ -20,29 +20,29 @@
 
 namespace systole::import {
 
-// The operator of a code, whichever of the two fields has it.
+// The operator of a code; it may be in either of the two fields.
 tflite::BuiltinOperator BuiltinOf(const tflite::OperatorCode& code);
 absl::StatusOr<const tflite::OperatorCode*> CodeOf(const tflite::Model& model,
                                                    const tflite::Operator& op);
 
 class Variables {
  public:
-  // All outlive this.
+  // All arguments must outlive this.
   Variables(absl::Span<const uint8_t> file, const tflite::Model& model,
             const tflite::SubGraph& main);
 
   static bool Has(tflite::BuiltinOperator code);
-  // One of those operators, of the main graph.
+  // Imports one of these operators of the main graph.
   absl::Status Import(TfliteGraph& graph, const tflite::Operator& op,
                       tflite::BuiltinOperator code);
-  // Adds the outputs. Unimplemented for subgraphs that are no initialisers.
+  // Adds the outputs. Unimplemented if a subgraph is not an initialiser.
   absl::Status Finish(TfliteGraph& graph) const;
 
  private:
   struct Variable {
     ir::Node first;  // a constant, if `known`
     bool known = false;
-    ir::Node* value = nullptr;  // now, in the main graph
+    ir::Node* value = nullptr;  // current value in the main graph
   };
   using Handles = std::map<int, std::string>;  // by tensor
 
@@ -52,7 +52,7 @@ class Variables {
 
   const absl::Span<const uint8_t> file_;
   const tflite::Model& model_;
-  Handles handles_;                 // of the main graph
+  Handles handles_;                 // in the main graph
   std::set<std::string> assigned_;  // by the main graph
   std::set<int> initialisers_;      // subgraphs that were called
   std::map<std::string, Variable> variables_;

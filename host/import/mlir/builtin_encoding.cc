@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Types, attributes and locations of the dialect builtin.
+// Types, attributes and locations of the builtin dialect.
 #include "host/import/mlir/decoder.h"
 
 namespace systole::mlir {
@@ -46,7 +46,7 @@ enum AttributeCode : uint64_t {
   kFileLineColRange = 22,
 };
 
-constexpr uint64_t kMaxWidth = 1 << 24;  // of an integer, as MLIR has it
+constexpr uint64_t kMaxWidth = 1 << 24;  // of an integer; MLIR's limit
 
 void SetFloat(Type& out, absl::string_view name, int width) {
   out.kind = Type::Kind::kFloat;
@@ -63,7 +63,7 @@ void ReadInteger(ByteReader& in, Type& out) {
   out.is_unsigned = (word & 3) == 2;
 }
 
-// An attribute of numbers as that of the tensor that it is.
+// A dense array of numbers.
 void ReadDenseArray(const Decoder& decoder, ByteReader& in, Attribute& out) {
   out.kind = Attribute::Kind::kStruct;
   out.name = "array";

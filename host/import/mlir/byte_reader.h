@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Reads the primitives of MLIR bytecode, bounds checked. The first error is
-// kept: from then on every read returns zero or nothing, and Count returns 0,
-// so that callers need to look only where they are done.
+// Reads the primitives of MLIR bytecode with bounds checks. The first error is
+// kept. After it every read returns zero or nothing and Count returns 0, so
+// callers only need to check at the end.
 //
 //   ByteReader reader(file);
 //   for (size_t left = reader.Count(); left > 0; --left) Use(reader.VarInt());
@@ -24,7 +24,8 @@ class ByteReader {
  public:
   explicit ByteReader(absl::string_view file)
       : file_(file), at_(0), end_(file.size()) {}
-  // `part` lies in `file`: offsets in messages count from its begin.
+  // `part` is a part of `file`; offsets in messages count from the begin of the
+  // file.
   ByteReader(absl::string_view file, absl::string_view part)
       : file_(file), at_(part.data() - file.data()), end_(at_ + part.size()) {}
 
@@ -36,32 +37,34 @@ class ByteReader {
   bool empty() const { return at_ == end_; }
 
   uint8_t Byte();
-  // One to nine bytes; the zeros below the first one in the first byte's bits
-  // count those behind it.
+  // One to nine bytes. The number of trailing zero bits of the first byte is
+  // the number of bytes after it.
   uint64_t VarInt();
   // Zigzag: the sign is the lowest bit.
   int64_t SignedVarInt();
-  // How many items follow that take a byte or more each.
+  // Number of items that follow, each of at least one byte.
   size_t Count();
   absl::string_view Bytes(uint64_t size);
-  // Up to a zero byte, which is skipped.
+  // The text up to a zero byte, which is skipped.
   absl::string_view Text();
-  // Skips padding up to a multiple of `alignment`, from the file's begin.
+  // Skips padding up to a multiple of `alignment`, counted from the begin of
+  // the file.
   void Align(uint64_t alignment);
-  // An index below `limit`; `what` names it in the message.
+  // Reads an index and checks that it is below `limit`; `what` names it in the
+  // message.
   size_t Index(size_t limit, const char* what) {
     return CheckIndex(VarInt(), limit, what);
   }
   size_t CheckIndex(uint64_t index, size_t limit, const char* what);
 
-  // Takes over the error of a reader of a part, if there is one.
+  // Takes over the error of a part's reader, if it has one.
   void Absorb(const ByteReader& part) {
     if (!status_.ok() || part.ok()) return;
     status_ = part.status_;
     at_ = end_;
   }
 
-  // Keeps the error of the first call.
+  // Keeps the error of the first call only.
   template <typename... Parts>
   void Fail(const Parts&... parts) {
     if (status_.ok()) SetError(absl::StrCat(parts...));

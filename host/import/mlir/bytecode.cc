@@ -14,7 +14,7 @@ namespace {
 constexpr absl::string_view kMagic = "ML\xefR";
 constexpr uint64_t kNewestVersion = 6;
 
-// First versions of the format that have something.
+// First versions of the format with a feature.
 constexpr uint64_t kDialectVersions = 1;
 constexpr uint64_t kCountOfNames = 4;
 constexpr uint64_t kRegisteredFlags = 5;
@@ -78,7 +78,8 @@ class FileReader {
     }
   }
 
-  // Lengths, the last first, and then all texts with a zero byte behind each.
+  // The lengths in reverse order, then all texts, each with a zero byte at its
+  // end.
   absl::Status ReadStrings() {
     ByteReader in = Part(kStrings);
     std::vector<uint64_t> sizes(in.Count());
@@ -135,8 +136,8 @@ class FileReader {
     return in.ok() ? dialects_[index] : absl::string_view();
   }
 
-  // The groups of external resources, which nothing refers to, and then those
-  // of the dialects.
+  // Groups of external resources, which nothing refers to, then those of the
+  // dialects.
   absl::Status ReadResources() {
     if (!found_[kResourceOffsets]) return absl::OkStatus();
     ByteReader in = Part(kResourceOffsets);
@@ -172,8 +173,8 @@ class FileReader {
     }
   }
 
-  // Attributes come first. A list of their sizes, in groups of a dialect, says
-  // where each lies.
+  // Attributes come before types. A list of sizes, grouped by dialect, gives
+  // the position of each.
   absl::Status ReadTypes() {
     ByteReader in = Part(kTypeOffsets);
     ByteReader data = Part(kTypes);

@@ -7,9 +7,10 @@
 //   absl::StatusOr<std::unique_ptr<mlir::Module>> module =
 //       mlir::ReadBytecode(bytes);
 //
-// Types and attributes of the dialects builtin, vhlo and sdy are decoded, those
-// of others, and newer ones, are opaque. Properties are read for operations of
-// these dialects. Resources are read where dense elements refer to them.
+// Types and attributes of the dialects builtin, vhlo and sdy are decoded. Those
+// of other dialects, and unknown ones, are opaque. Properties are read for
+// operations of these dialects. Resources are read if dense elements refer to
+// them.
 #ifndef SYSTOLE_HOST_IMPORT_MLIR_BYTECODE_H_
 #define SYSTOLE_HOST_IMPORT_MLIR_BYTECODE_H_
 
@@ -21,11 +22,11 @@
 
 namespace systole::mlir {
 
-// Whether the bytes begin as MLIR bytecode does.
+// Whether the bytes begin like MLIR bytecode.
 bool IsBytecode(absl::string_view file);
 
-// kDataLoss: not bytecode, or damaged ("offset 123: ..."); kUnimplemented: of a
-// newer version. Time and memory are proportional to the file.
+// kDataLoss: not bytecode, or damaged ("offset 123: ..."); kUnimplemented: a
+// newer version. Time and memory are proportional to the file size.
 absl::StatusOr<std::unique_ptr<Module>> ReadBytecode(absl::string_view file);
 
 }  // namespace systole::mlir

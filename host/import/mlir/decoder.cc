@@ -7,10 +7,10 @@
 namespace systole::mlir {
 namespace {
 
-constexpr int kMaxDepth = 400;            // of attributes in attributes
-constexpr uint64_t kMaxNodes = 1u << 24;  // of an attribute, as a tree
+constexpr int kMaxDepth = 400;            // nesting of attributes
+constexpr uint64_t kMaxNodes = 1u << 24;  // of an attribute, expanded as a tree
 
-// Walks types and attributes, each once.
+// Visits each type and attribute once.
 class StructureCheck {
  public:
   explicit StructureCheck(const Module& module)
@@ -27,7 +27,7 @@ class StructureCheck {
  private:
   static constexpr uint64_t kOpen = ~uint64_t{0};
 
-  // The number of nodes, 0 after an error.
+  // Number of nodes, 0 after an error.
   uint64_t Visit(const Type& type, int depth) {
     return VisitOnce(types_[&type - module_.types.data()], depth, [&] {
       if (!HasParts(type)) Fail("a type without its parts");
@@ -186,7 +186,7 @@ absl::Status UnpackElements(Module& module, Attribute& elements) {
   const int64_t size = elements.data.size();
   if (count < 0) return absl::DataLossError("dense elements of unknown shape");
   if (bytes == 0) return absl::OkStatus();
-  // A number of elements that no file has must be a splat.
+  // A number of elements that no file can hold must be a splat.
   const bool all = count <= size && count * bytes == size;
   if (element.kind == Type::Kind::kBoolean ||
       (element.kind == Type::Kind::kInteger && element.width == 1)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What the encodings of types and attributes have in common: references to
-// strings, types and attributes by index, lists and numbers.
+// Common code for the encodings of types and attributes: references by index to
+// strings, types and attributes, lists and numbers.
 #ifndef SYSTOLE_HOST_IMPORT_MLIR_DECODER_H_
 #define SYSTOLE_HOST_IMPORT_MLIR_DECODER_H_
 
@@ -15,8 +15,8 @@
 
 namespace systole::mlir {
 
-// Types and attributes that are referred to may not be decoded yet; types are
-// decoded before attributes.
+// A referenced type or attribute may not be decoded yet. Types are decoded
+// before attributes.
 class Decoder {
  public:
   explicit Decoder(Module& module) : module_(module) {}
@@ -25,7 +25,7 @@ class Decoder {
   // Data of resources, in the order of their handles.
   std::vector<absl::string_view>& resources() { return resources_; }
 
-  // Null after an error only.
+  // Null only after an error.
   const Attribute* AttributeAt(ByteReader& in) const {
     return At(module_.attributes, in.VarInt(), in, "attribute");
   }
@@ -43,8 +43,8 @@ class Decoder {
   std::vector<const Attribute*> Attributes(ByteReader& in) const;
   std::vector<const Type*> Types(ByteReader& in) const;
   std::vector<int64_t> SignedIntegers(ByteReader& in) const;
-  // The words of an integer, or of a float's bits, of that width; those of one
-  // word have their sign extended.
+  // The words of an integer, or of the bits of a float, of that width. A single
+  // word is sign-extended.
   std::vector<int64_t> Words(ByteReader& in, int width) const;
 
  private:
@@ -59,8 +59,8 @@ class Decoder {
   std::vector<absl::string_view> resources_;
 };
 
-// Decode what `in` has; a code that is not known leaves `out` opaque, with the
-// rest of `in` unread.
+// Decode the contents of `in`. An unknown code leaves `out` opaque and the rest
+// of `in` unread.
 void ReadBuiltinType(const Decoder& decoder, ByteReader& in, Type& out);
 void ReadBuiltinAttribute(const Decoder& decoder, ByteReader& in,
                           Attribute& out);
@@ -68,13 +68,13 @@ void ReadVhloType(const Decoder& decoder, ByteReader& in, Type& out);
 void ReadVhloAttribute(const Decoder& decoder, ByteReader& in, Attribute& out);
 void ReadSdyAttribute(const Decoder& decoder, ByteReader& in, Attribute& out);
 
-// Dense elements: i1 from bits to bytes, splats told apart; the size of the
-// data is checked. For a type whose elements have no known size nothing is
-// done.
+// Unpacks dense elements: i1 from bits to bytes, and splats are marked. The
+// size of the data is checked. Types whose elements have no known size are
+// skipped.
 absl::Status UnpackElements(Module& module, Attribute& elements);
 
-// That types and attributes do not contain themselves, have the parts that
-// their kind says, and are of bounded depth and size as a tree.
+// Checks that types and attributes do not contain themselves, have the parts of
+// their kind, and are of bounded depth and tree size.
 absl::Status CheckStructure(const Module& module);
 
 }  // namespace systole::mlir

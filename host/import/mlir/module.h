@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A tree of generic operations, as MLIR bytecode holds it: names, operands,
-// results, attributes and regions of any dialect, with no knowledge of what an
-// operation means.
+// A tree of generic operations as in MLIR bytecode: names, operands, results,
+// attributes and regions of any dialect, without knowledge of the operations'
+// meaning.
 #ifndef SYSTOLE_HOST_IMPORT_MLIR_MODULE_H_
 #define SYSTOLE_HOST_IMPORT_MLIR_MODULE_H_
 
@@ -19,13 +19,13 @@ namespace systole::mlir {
 
 struct Attribute;
 
-// A dimension whose size is not known when the program is made.
+// A dimension of unknown size.
 constexpr int64_t kDynamic = INT64_MIN;
 
 struct Type {
   enum class Kind {
     kOpaque,   // `text` if it was written as text
-    kBoolean,  // of vhlo; builtin has an integer of width 1
+    kBoolean,  // in vhlo; builtin uses an integer of width 1
     kInteger,  // `width`, `is_unsigned`
     kIndex,
     kFloat,    // `width`, `name`
@@ -55,19 +55,19 @@ struct Type {
 
 struct Attribute {
   enum class Kind {
-    kOpaque,  // `data` is its encoding, or `text` its text
+    kOpaque,  // encoding in `data`, or text in `text`
     kUnit,
     kBoolean,     // integers[0]
     kInteger,     // `type`, integers[0]; words of 64 bits if it is wider
-    kFloat,       // `type`, integers[0] has its bits
+    kFloat,       // `type`; integers[0] has the bits
     kString,      // `text`; `type` or null
     kEnum,        // `name`, integers[0], `text` is the case
     kType,        // `type`
     kArray,       // elements
     kDictionary,  // elements: name, value, name, value
     kSymbol,      // elements: the name, then a symbol for each inner one
-    kElements,    // of a tensor `type`: `data`, see below
-    kStruct,      // `name`: integers, elements, text, as the dialect has them
+    kElements,    // of a tensor `type`; see `data` below
+    kStruct,      // `name`; integers, elements and text as in the dialect
     // Locations.
     kUnknownLocation,
     kFileLocation,      // elements[0] is the name; integers: line, column and,
@@ -83,12 +83,12 @@ struct Attribute {
   std::vector<const Attribute*> elements;
   std::vector<int64_t> integers;
   absl::string_view text;
-  // Little-endian, row-major, i1 as bytes of 0 and 1; of one element if all are
-  // equal (is_splat).
+  // Little-endian, row-major, i1 as bytes of 0 and 1. A splat (is_splat) has
+  // only one element.
   absl::string_view data;
   bool is_splat = false;
 
-  // Of a dictionary; null if it has none of that name.
+  // Finds an entry of a dictionary; null if there is none of that name.
   const Attribute* Find(absl::string_view key) const;
 };
 
@@ -96,7 +96,7 @@ using ValueId = uint32_t;
 
 struct Value {
   const Type* type = nullptr;
-  const Attribute* location = nullptr;  // of the operation for results
+  const Attribute* location = nullptr;  // a result has its operation's
 };
 
 struct Region;
@@ -104,15 +104,15 @@ struct Region;
 struct Operation {
   absl::string_view name;  // "vhlo.add_v1"
   const Attribute* location = nullptr;
-  // Properties and other attributes, by name.
+  // Properties and other attributes by name.
   std::vector<std::pair<absl::string_view, const Attribute*>> attributes;
-  // Of an operation whose properties are not known; empty otherwise.
+  // Encoding of the properties if the operation is unknown; otherwise empty.
   absl::string_view opaque_properties;
   std::vector<ValueId> operands;
   std::vector<ValueId> results;
   std::vector<Region> regions;
 
-  // Null if it has none of that name.
+  // Null if there is no attribute of that name.
   const Attribute* Find(absl::string_view attribute) const;
 };
 
@@ -137,14 +137,14 @@ struct Module {
   std::vector<absl::string_view> strings;
   std::vector<Type> types;
   std::vector<Attribute> attributes;
-  std::vector<Value> values;  // by id: in the order in which they are defined
+  std::vector<Value> values;  // by id, in the order of definition
   Operation root;
 };
 
-// Elements of the tensor, or -1 if a dimension is not known or negative, or
-// there are more than 2^62.
+// Number of elements of the tensor; -1 if a dimension is unknown or negative,
+// or if there are more than 2^62.
 int64_t NumElements(const Type& tensor);
-// Of an element in the data of dense elements; 0 if it is not known.
+// Bytes of an element in the data of dense elements; 0 if unknown.
 int ElementBytes(const Type& element);
 
 }  // namespace systole::mlir

@@ -9,10 +9,10 @@
 namespace systole::mlir {
 namespace {
 
-constexpr int kMaxDepth = 200;  // of regions in regions
+constexpr int kMaxDepth = 200;  // nesting of regions
 constexpr int kOperationSection = 4;
 
-// First versions of the format that have something.
+// First versions of the format with a feature.
 constexpr uint64_t kIsolatedSections = 2;
 constexpr uint64_t kUseListOrders = 3;
 constexpr uint64_t kArgumentsWithoutLocation = 4;
@@ -30,12 +30,12 @@ enum Parts : uint8_t {
 
 constexpr ValueId kUndefined = ~ValueId{0};
 
-// Values that operands may refer to, by number: those of the regions around, up
-// to one that is isolated from above. A region's numbers come behind all of the
-// region around it, those that are defined later included.
+// The values that operands may refer to, by number: those of the enclosing
+// regions, up to one that is isolated from above. The numbers of a region
+// follow all numbers of the region around it, including those defined later.
 struct Scope {
   std::vector<ValueId> values;
-  std::vector<size_t> next;  // of each open region: the number to define next
+  std::vector<size_t> next;  // of each open region: the next number
 };
 
 class OperationReader {
@@ -77,7 +77,7 @@ class OperationReader {
     return location;
   }
 
-  // They order the uses of values, which nobody here asks for.
+  // Skips the order of the uses of values, which the import does not need.
   void SkipUseListOrders(ByteReader& in, size_t values) {
     size_t orders = 1;
     if (values > 1) orders = in.Count();
@@ -154,7 +154,7 @@ class OperationReader {
       }
       return;
     }
-    // One section has all of them.
+    // One section holds all regions.
     const Section section = ReadSection(in);
     if (!in.ok()) return;
     if (section.id != kOperationSection) in.Fail("no section of operations");
@@ -232,7 +232,7 @@ class OperationReader {
     }
     std::sort(operation.attributes.begin(), operation.attributes.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });
-    // Results count as defined behind the operands.
+    // Results are numbered after the operands are read.
     std::vector<const Type*> results;
     if (parts & kHasResults) results = decoder_.Types(in);
     if (parts & kHasOperands) ReadOperands(in, scope, operation);

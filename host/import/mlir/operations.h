@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The operations of a bytecode file, once its tables are read.
+// The operations of a bytecode file, after its tables are read.
 #ifndef SYSTOLE_HOST_IMPORT_MLIR_OPERATIONS_H_
 #define SYSTOLE_HOST_IMPORT_MLIR_OPERATIONS_H_
 
@@ -16,7 +16,7 @@ namespace systole::mlir {
 
 struct OperationName {
   absl::string_view name;  // "vhlo.add_v1"
-  bool registered = true;  // with the writer: its properties have names
+  bool registered = true;  // known to the writer: its properties have names
 };
 
 struct Tables {
@@ -25,12 +25,13 @@ struct Tables {
   std::vector<absl::string_view> properties;
 };
 
-// Reads the section of operations into `root` and `values` of the module, which
-// has its types and attributes. Operands must be defined before they are used.
+// Reads the operations section into `root` and `values` of the module, which
+// already has its types and attributes. Operands must be defined before their
+// use.
 absl::Status ReadOperations(const Decoder& decoder, const Tables& tables,
                             absl::string_view section, Module& module);
 
-// What a section begins with; `in` is behind its data then.
+// Header of a section; afterwards `in` is behind its data.
 struct Section {
   int id = 0;
   absl::string_view data;

@@ -10,7 +10,7 @@ namespace {
 
 using Table = std::map<absl::string_view, std::vector<Property>>;
 
-// "?" marks those that may be missing. Properties are in alphabetical order.
+// "?" marks optional properties. Properties are in alphabetical order.
 const Table& Properties() {
   static const Table* const table = [] {
     auto* made = new Table;

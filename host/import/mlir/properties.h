@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Which properties an operation has: bytecode lists their values, not their
+// The properties of each operation: bytecode stores their values without their
 // names.
 #ifndef SYSTOLE_HOST_IMPORT_MLIR_PROPERTIES_H_
 #define SYSTOLE_HOST_IMPORT_MLIR_PROPERTIES_H_
@@ -18,7 +18,7 @@ struct Property {
   bool optional = false;
 };
 
-// In the order of the encoding; nothing for an operation that is not known.
+// In the order of the encoding; empty for an unknown operation.
 std::optional<absl::Span<const Property>> PropertiesOf(
     absl::string_view operation);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Attributes of the dialect sdy: meshes and shardings, as structs whose fields
-// stand in the order of the encoding.
+// Attributes of the sdy dialect: meshes and shardings, as structs whose fields
+// are in the order of the encoding.
 #include <iterator>
 
 #include "host/import/mlir/decoder.h"
@@ -31,7 +31,7 @@ enum AttributeCode : uint64_t {
   kShardingWithReduction = 17,
 };
 
-// Lists of attributes one after the other, in `elements`; where each ends, in
+// Concatenates lists of attributes in `elements`, with the end of each list in
 // `integers`.
 void ReadLists(const Decoder& decoder, ByteReader& in, int lists,
                Attribute& out) {
@@ -50,8 +50,9 @@ void ReadSharding(const Decoder& decoder, ByteReader& in, int lists,
   ReadLists(decoder, in, lists, out);  // dimensions, replicated, unreduced
 }
 
-// Sizes of the factors; the mappings of operands and results follow, and lists
-// of factors, which say how to shard an operation that nobody here shards.
+// Reads the sizes of the factors. It skips the mappings of operands and results
+// and the lists of factors, which describe how to shard an operation; the
+// import does not shard.
 void ReadShardingRule(const Decoder& decoder, ByteReader& in, Attribute& out) {
   out.name = "op_sharding_rule";
   out.integers = decoder.SignedIntegers(in);

@@ -66,7 +66,7 @@ std::string FunctionText(const Type& type) {
                       parentheses ? ")" : "");
 }
 
-// The parameters of a type, without what the dialect puts around.
+// The parameters of a type, without the dialect's notation around them.
 std::string Parameters(const Type& type) {
   switch (type.kind) {
     case Type::Kind::kComplex:
@@ -112,7 +112,7 @@ absl::string_view KindName(const Type& type) {
   }
 }
 
-// The name of an integer type as builtin has it.
+// The builtin name of an integer type.
 std::string IntegerName(const Type& type) {
   if (type.kind == Type::Kind::kIndex) return "index";
   if (type.dialect == "vhlo") return std::string(type.name);
@@ -208,7 +208,7 @@ std::string BuiltinText(const Attribute& attribute) {
   }
 }
 
-// Numbers, and then attributes; those of shardings have names.
+// Numbers, then attributes; the fields of shardings have names.
 std::string StructText(const Attribute& attribute) {
   if (attribute.name == "type_extensions") {
     return absl::StrCat("bounds = [", absl::StrJoin(attribute.integers, ", "),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Types, attributes and locations in MLIR's own notation, but for numbers with
-// a fraction and for dense elements, which are hexadecimal: their bits.
+// Types, attributes and locations in MLIR's own notation, except that
+// fractional numbers and dense elements are printed as hexadecimal bits.
 #ifndef SYSTOLE_HOST_IMPORT_MLIR_TEXT_H_
 #define SYSTOLE_HOST_IMPORT_MLIR_TEXT_H_
 
@@ -19,17 +19,17 @@ std::string AttributeText(const Attribute& attribute);
 // "loc(callsite("f"("train.py":12:3) at "train.py":20:1))"; null is unknown.
 std::string LocationText(const Attribute* location);
 // For messages: "train.py:12:3 (jit(f)/tanh)", the innermost line of the user's
-// program; "" if it is not known.
+// program, or "" if it is unknown.
 std::string SourceText(const Attribute* location);
 
-// A name in a dictionary, quoted if it would not read as one.
+// A name in a dictionary, quoted if necessary.
 std::string NameText(absl::string_view name);
 
-// The whole module, a line an operation:
+// The whole module, one line per operation:
 //
 //   vhlo.add_v1 (0, 1) -> 2: !vhlo.tensor_v1<!vhlo.f32_v1> {} loc(unknown)
 //
-// and "region", "block (arguments)" indented below it.
+// with "region" and "block (arguments)" indented below it.
 std::string Dump(const Module& module);
 
 }  // namespace systole::mlir

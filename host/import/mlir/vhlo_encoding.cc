@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Types and attributes of the dialect vhlo: StableHLO in portable artifacts.
+// Types and attributes of the vhlo dialect: StableHLO in portable artifacts.
 #include <cstddef>
 #include <initializer_list>
 
@@ -68,7 +68,7 @@ enum AttributeCode : uint64_t {
   kMesh = 25,
 };
 
-// The cases of an enumeration count from 0.
+// The cases of an enumeration are counted from 0.
 struct Enumeration {
   uint64_t code;
   const char* name;
@@ -116,7 +116,7 @@ void ReadQuantized(const Decoder& decoder, ByteReader& in, bool per_axis,
   } else {
     in.VarInt();  // dimension
   }
-  in.SignedVarInt();  // least and greatest stored value
+  in.SignedVarInt();  // smallest and largest stored value
   in.SignedVarInt();
   if (!per_axis) return;
   for (size_t left = in.Count(); left > 0; --left) decoder.Words(in, 64);

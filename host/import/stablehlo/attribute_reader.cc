@@ -12,7 +12,7 @@ using mlir::Attribute;
 
 constexpr int64_t kMaxValues = 1 << 20;  // of an attribute
 
-// No size, padding or index of a tensor that fits the IR is further away from
+// A size, padding or index of a tensor in the IR is within this distance of
 // zero.
 bool InRange(int64_t value) {
   return -ir::kMaxElements <= value && value <= ir::kMaxElements;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The attributes of an operation as numbers. The first error is kept; after it
-// the values are empty or zero.
+// Reads the attributes of an operation as numbers. The first error is kept.
+// After it the values are empty or zero.
 //
 //   AttributeReader in(operation, operand_types);
 //   HloSliceAttributes attributes{in.Integers("start_indices"), ...};
@@ -30,18 +30,18 @@ class AttributeReader {
 
   const mlir::Operation& operation() const { return operation_; }
   const std::vector<ir::Type>& operand_types() const { return operand_types_; }
-  // InvalidArgument, or Unimplemented by Refuse.
+  // InvalidArgument, or Unimplemented after Refuse.
   const absl::Status& status() const { return status_; }
 
   int64_t Integer(absl::string_view name);
   bool Boolean(absl::string_view name);
   float Float(absl::string_view name);
   std::string Text(absl::string_view name);
-  // Index of the case of that enumeration.
+  // Index of the case of an enumeration.
   int64_t Enumeration(absl::string_view name, absl::string_view enumeration);
   // A tensor of integers or booleans, row-major.
   std::vector<int64_t> Integers(absl::string_view name);
-  // Its shape.
+  // The shape of that tensor.
   std::vector<int64_t> Shape(absl::string_view name);
   // Columns 0 and 1 of a tensor [n, 2].
   void Pairs(absl::string_view name, std::vector<int64_t>& first,
@@ -49,7 +49,7 @@ class AttributeReader {
 
   // The attribute, or null after an error.
   const mlir::Attribute* Get(absl::string_view name);
-  // Whether a type attribute says that there is nothing.
+  // Whether a type attribute is the none type.
   bool IsNone(absl::string_view name);
 
   template <typename... Parts>
@@ -68,8 +68,8 @@ class AttributeReader {
   absl::Status status_;
 };
 
-// The values of dense elements of integers or booleans, or nothing if they are
-// others or too many.
+// Gives the values of dense elements of integers or booleans. False: other
+// elements, or too many.
 bool IntegerElements(const mlir::Attribute& elements,
                      std::vector<int64_t>& values);
 

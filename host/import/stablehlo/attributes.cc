@@ -11,14 +11,14 @@ namespace {
 
 using mlir::Attribute;
 
-// Of an operation's older versions: "v1".
+// For older versions of an operation: "v1".
 bool IsVersion(const AttributeReader& in, absl::string_view suffix) {
   const absl::string_view name = in.operation().name;
   return name.size() >= suffix.size() &&
          name.substr(name.size() - suffix.size()) == suffix;
 }
 
-// The higher one of the operands' precisions; none stands for the default.
+// The higher of the operands' precisions; none means the default.
 ir::Precision ReadPrecision(AttributeReader& in) {
   const Attribute* list = in.Get("precision_config");
   int64_t precision = 0;
@@ -31,9 +31,9 @@ ir::Precision ReadPrecision(AttributeReader& in) {
   return static_cast<ir::Precision>(precision);
 }
 
-// An algorithm says of what type the products' operands are and how many
-// products make one. A pass of bf16 has 8 bits of the fraction, three have 16,
-// six all 24.
+// An algorithm gives the type of the products' operands and the number of
+// products per result. One pass of bf16 has 8 bits of the fraction, three have
+// 16, six have all 24.
 ir::Precision ReadAlgorithm(AttributeReader& in) {
   const Attribute* operand = in.Get("lhs_precision_type");
   if (operand == nullptr || operand->type == nullptr) {
@@ -54,7 +54,8 @@ ir::Precision ReadAlgorithm(AttributeReader& in) {
   return ir::Precision::kDefault;
 }
 
-// [groups, size] of device numbers; padded with -1 where groups differ.
+// [groups, size] of device numbers; padded with -1 if the groups have different
+// sizes.
 void ReadGroups(AttributeReader& in, const char* name,
                 ir::HloCollectiveAttributes& attributes) {
   const Attribute* groups = in.Get(name);
@@ -110,7 +111,7 @@ ir::Attributes ReadBroadcastInDim(AttributeReader& in) {
   return ir::HloDimensionsAttributes{in.Integers("broadcast_dimensions")};
 }
 
-// The new dimensions come first; the operand's are as many as are left.
+// The new dimensions come first, followed by those of the operand.
 ir::Attributes ReadBroadcast(AttributeReader& in) {
   ir::HloDimensionsAttributes attributes;
   const int64_t added = in.Integers("broadcast_sizes").size();
@@ -306,7 +307,7 @@ ir::Attributes ReadCollectiveBroadcast(AttributeReader& in) {
 
 ir::Attributes ReadCustomCall(AttributeReader& in) {
   ir::HloCustomCallAttributes attributes{in.Text("call_target_name"), ""};
-  // Typed calls have a dictionary beside the text.
+  // Typed calls have a dictionary instead of the text.
   const Attribute* config = in.operation().Find("mhlo.backend_config");
   if (config == nullptr) config = in.operation().Find("backend_config");
   if (config) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Attributes of vhlo operations, of all their versions, as those of hlo/.
+// Converts the attributes of vhlo operations, in all their versions, to those
+// of hlo/.
 #ifndef SYSTOLE_HOST_IMPORT_STABLEHLO_ATTRIBUTES_H_
 #define SYSTOLE_HOST_IMPORT_STABLEHLO_ATTRIBUTES_H_
 
@@ -10,7 +11,7 @@
 
 namespace systole::import {
 
-ir::Attributes ReadResultAccuracy(AttributeReader& in);  // the default only
+ir::Attributes ReadResultAccuracy(AttributeReader& in);  // only the default
 ir::Attributes ReadCompare(AttributeReader& in);
 ir::Attributes ReadReducePrecision(AttributeReader& in);
 ir::Attributes ReadIota(AttributeReader& in);

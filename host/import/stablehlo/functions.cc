@@ -14,9 +14,10 @@ namespace systole::import {
 namespace {
 
 constexpr absl::string_view kFunction = "vhlo.func_v1";
-constexpr int kMaxDepth = 300;  // of calls and regions in each other
+constexpr int kMaxDepth = 300;  // nesting of calls and regions
 
-// What stands in the way in the functions that a function calls, each once.
+// Collects the unsupported operations of all functions that can be reached,
+// each function once.
 class SupportCheck {
  public:
   SupportCheck(const mlir::Module& module, const Functions& functions)

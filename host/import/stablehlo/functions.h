@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The functions of an artifact, and what of them cannot be imported.
+// The functions of an artifact, and their operations that cannot be imported.
 #ifndef SYSTOLE_HOST_IMPORT_STABLEHLO_FUNCTIONS_H_
 #define SYSTOLE_HOST_IMPORT_STABLEHLO_FUNCTIONS_H_
 
@@ -25,12 +25,12 @@ class Functions {
   const mlir::Operation* Find(absl::string_view name) const;
   // "main", or the only public function. Null if there is none.
   const mlir::Operation* Main() const;
-  // The function that a call or composite names.
+  // The function of a call or composite.
   absl::StatusOr<const mlir::Operation*> Callee(
       const mlir::Operation& call, const OperationRule& rule) const;
 
-  // Looks at every operation that can be reached from a function. The error
-  // names all of them that are not supported, or a function that calls itself.
+  // Checks every operation that can be reached from a function. The error names
+  // all unsupported ones, or a function that calls itself.
   absl::Status CheckSupported(const mlir::Module& module,
                               const mlir::Operation& main) const;
 

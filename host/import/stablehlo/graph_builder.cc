@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t kMaxOperations = 1 << 20;
 
-// Values of outside that the operations of a region read, in the order in which
-// they come. All values inside have higher numbers.
+// Collects the outside values that the operations of a region read, in the
+// order of their first use. All values inside have higher numbers.
 void FindCaptured(const mlir::Region& region, mlir::ValueId first_inside,
                   std::unordered_set<mlir::ValueId>& seen,
                   std::vector<mlir::ValueId>& captured) {
@@ -175,8 +175,8 @@ absl::StatusOr<ir::Node*> GraphBuilder::Add(const mlir::Operation& operation,
                                             ir::Node node) {
   node.name = absl::StrCat(node.name, ".", names_++);
   node.location = mlir::SourceText(operation.location);
-  // The message of the verifier has the name of the node, that of the source is
-  // of more use.
+  // The verifier's message has the name of the node; the source location is
+  // more useful.
   const absl::Status status = ir::VerifyNode(node);
   if (!status.ok()) return Located(operation, status);
   return module_.Add(std::move(node));
@@ -210,8 +210,8 @@ absl::Status GraphBuilder::AddConstant(const mlir::Operation& operation) {
   return Define(operation, {*node});
 }
 
-// Each region gets the same further parameters: what any of them reads from
-// around, but for constants.
+// All regions get the same further parameters: the outside values that any of
+// them reads, except constants.
 absl::Status GraphBuilder::AddRegions(const mlir::Operation& operation,
                                       ir::Node& node) {
   std::unordered_set<mlir::ValueId> seen;

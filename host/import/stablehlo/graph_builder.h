@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Makes nodes of the operations of a block, in a module of the IR: the program,
-// or a region of one of its nodes.
+// Converts the operations of a block to nodes of a module of the IR: the
+// program, or a region of one of its nodes.
 #ifndef SYSTOLE_HOST_IMPORT_STABLEHLO_GRAPH_BUILDER_H_
 #define SYSTOLE_HOST_IMPORT_STABLEHLO_GRAPH_BUILDER_H_
 
@@ -20,26 +20,26 @@
 
 namespace systole::import {
 
-// What all builders of an import share.
+// State that all builders of an import share.
 struct ImportContext {
   const mlir::Module& source;
   const Functions& functions;
-  int64_t operations = 0;                 // converted so far, calls inlined
+  int64_t operations = 0;                 // so far, with inlined calls
   std::vector<std::string> refused = {};  // "stablehlo.dot_general at ...: ..."
 };
 
 class GraphBuilder {
  public:
-  // All outlive this.
+  // All arguments must outlive the builder.
   GraphBuilder(ImportContext& context, ir::Module& module)
       : context_(context), module_(module) {}
 
-  // Adds a parameter for an argument of the block that is converted next.
+  // Adds a parameter for an argument of the next block.
   absl::Status AddParameter(mlir::ValueId argument, const std::string& name,
                             const std::string& input);
-  // Converts the operations of a block; the values that it returns. Operations
-  // with attributes that are not supported are noted in the context, and
-  // parameters stand in for their results.
+  // Converts the operations of a block and returns its results. Operations with
+  // unsupported attributes are recorded in the context, and parameters replace
+  // their results.
   absl::StatusOr<std::vector<ir::Value>> Convert(const mlir::Block& block);
 
  private:

@@ -153,7 +153,7 @@ std::map<absl::string_view, OperationRule> MakeRules() {
   return rules;
 }
 
-// Custom calls that say where a value shall lie.
+// Custom calls that determine the placement of a value.
 bool IsPlacement(const mlir::Operation& operation) {
   const mlir::Attribute* target = operation.Find("call_target_name");
   return target && operation.operands.size() == 1 &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Which operation of the IR an operation of an artifact becomes.
+// The IR operation for each operation of an artifact.
 #ifndef SYSTOLE_HOST_IMPORT_STABLEHLO_OPERATIONS_H_
 #define SYSTOLE_HOST_IMPORT_STABLEHLO_OPERATIONS_H_
 
@@ -16,11 +16,11 @@ namespace systole::import {
 
 enum class Conversion {
   kOperation,  // one node
-  kIdentity,   // its operands
+  kIdentity,   // replaced by its operands
   kConstant,
-  kCall,     // its function, inlined
+  kCall,     // its function is inlined
   kReturn,   // the end of a function or region
-  kNothing,  // is no part of the program: meshes
+  kNothing,  // not part of the program: meshes
 };
 
 struct OperationRule {
@@ -28,7 +28,7 @@ struct OperationRule {
   ir::Op op = ir::Op::kParameter;
   // Null for an operation without attributes.
   ir::Attributes (*attributes)(AttributeReader& in) = nullptr;
-  // Of a call: the attribute with the function's name.
+  // For a call: the attribute with the function's name.
   absl::string_view callee;
 };
 

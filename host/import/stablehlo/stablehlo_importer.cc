@@ -21,7 +21,7 @@ using mlir::Attribute;
 constexpr absl::string_view kProducer = "StableHLO_v";
 constexpr int kNewestMajor = 1;
 
-// Names with a number behind those that came before.
+// Makes names unique by appending a number.
 class UniqueNames {
  public:
   std::string Take(absl::string_view wanted) {
@@ -36,7 +36,7 @@ class UniqueNames {
   std::unordered_set<std::string> taken_;
 };
 
-// The dictionary of the index'th argument or result, or null.
+// The dictionary of argument or result number `index`, or null.
 const Attribute* Entry(const mlir::Operation& function, const char* list,
                        size_t index) {
   const Attribute* all = function.Find(list);
@@ -83,7 +83,7 @@ absl::StatusOr<StableHloArgument> ReadArgument(const mlir::Operation& main,
   return argument;
 }
 
-// Of the module: 1 if it is not there.
+// A count attribute of the module; 1 if it is missing.
 int ReadCount(const mlir::Module& source, const char* name) {
   const Attribute* count = source.root.Find(name);
   return IsNumber(count) && count->integers[0] > 0 &&
@@ -92,7 +92,7 @@ int ReadCount(const mlir::Module& source, const char* name) {
              : 1;
 }
 
-// The name of an argument in the source: params['w'].
+// The name of an argument in the source, for example params['w'].
 absl::string_view ArgumentName(const mlir::Value& argument) {
   const Attribute* location = argument.location;
   return location && location->kind == Attribute::Kind::kNameLocation

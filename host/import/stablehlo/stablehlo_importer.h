@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Reads portable StableHLO artifacts (VHLO in MLIR bytecode), which is what JAX
-// hands to a PJRT plugin, as modules of the operations of hlo/.
+// Imports portable StableHLO artifacts (VHLO in MLIR bytecode), which JAX
+// passes to a PJRT plugin, as modules of the operations of hlo/.
 //
 //   absl::StatusOr<StableHloProgram> program = ImportStableHlo(bytes);
 //
-// Calls of functions and composites are inlined. A region reads what it needs
-// from around it as further parameters; constants come along instead. Splat
-// constants are a scalar and a broadcast. Shardings and barriers of placement
-// are kept beside the module or dropped: the module computes global values.
+// Calls of functions and composites are inlined. Outside values that a region
+// reads become further parameters of it; constants are copied into it instead.
+// Splat constants become a scalar and a broadcast. Shardings and placement
+// barriers are stored beside the module or dropped, because the module computes
+// global values.
 #ifndef SYSTOLE_HOST_IMPORT_STABLEHLO_STABLEHLO_IMPORTER_H_
 #define SYSTOLE_HOST_IMPORT_STABLEHLO_STABLEHLO_IMPORTER_H_
 
@@ -26,10 +27,9 @@
 namespace systole::import {
 
 struct StableHloArgument {
-  // The output that shall take over the argument's memory
-  // (tf.aliasing_output).
+  // The output that reuses the argument's memory (tf.aliasing_output).
   std::optional<int> aliased_output;
-  // The memory may be used by any output (jax.buffer_donor).
+  // Any output may reuse the memory (jax.buffer_donor).
   bool donated = false;
   // "#sdy.sharding<@mesh, [{"batch"}, {}]>", or XLA's notation; "": none.
   std::string sharding;
@@ -40,21 +40,21 @@ struct StableHloResult {
 };
 
 struct StableHloProgram {
-  // Parameters and outputs in the order of the program's; their names are
-  // those of the source, made unique. Verified.
+  // Parameters and outputs are in the program's order. Their names are those of
+  // the source, made unique. The module is verified.
   std::unique_ptr<ir::Module> module;
-  std::vector<StableHloArgument> arguments;  // one a parameter
-  std::vector<StableHloResult> results;      // one an output
+  std::vector<StableHloArgument> arguments;  // one per parameter
+  std::vector<StableHloResult> results;      // one per output
   int num_replicas = 1;
   int num_partitions = 1;
   std::vector<std::pair<std::string, std::string>> meshes;  // name, text
   std::string version;  // of StableHLO: "1.13.7", or "" if the file has none
 };
 
-// kDataLoss: not bytecode, or damaged; kInvalidArgument: against the rules of
-// StableHLO; kUnimplemented: a newer version, or operations and types that are
-// not supported, all of which the message names with their source lines;
-// kResourceExhausted: over a million operations once calls are inlined.
+// kDataLoss: not bytecode, or damaged; kInvalidArgument: a violation of
+// StableHLO's rules; kUnimplemented: a newer version, or unsupported operations
+// and types, which the message lists with their source lines;
+// kResourceExhausted: over a million operations after inlining.
 absl::StatusOr<StableHloProgram> ImportStableHlo(absl::string_view bytes);
 
 }  // namespace systole::import

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Types and constants of artifacts as those of the IR.
+// Converts types and constants of artifacts to those of the IR.
 #ifndef SYSTOLE_HOST_IMPORT_STABLEHLO_TYPES_H_
 #define SYSTOLE_HOST_IMPORT_STABLEHLO_TYPES_H_
 
@@ -12,11 +12,11 @@
 
 namespace systole::import {
 
-// Unimplemented for what the IR has not: "f64", "complex numbers", "a dynamic
-// shape", "a token".
+// Unimplemented for types that the IR does not have: "f64", "complex numbers",
+// "a dynamic shape", "a token".
 absl::StatusOr<ir::Type> ConvertType(const mlir::Type& type);
 
-// The values of dense elements of that type; one value for a splat.
+// The values of dense elements of that type; a splat has one value.
 absl::StatusOr<ir::Literal> ConvertElements(const mlir::Attribute& elements,
                                             const ir::Type& type);
 
