@@ -12,8 +12,8 @@
 namespace systole::golden {
 namespace {
 
-// Rows x Columns chains at a time stay in registers. Columns from `columns` on
-// are computed with whatever b has there, and dropped.
+// Rows x Columns chains at a time are kept in registers. Columns from `columns`
+// on are computed from arbitrary values of b and discarded.
 template <int Rows, int Columns>
 void ExtendTile(int64_t length, StridedOperand a, const float* b, float* sum,
                 int64_t pitch, int columns) {

@@ -15,13 +15,13 @@ struct StridedOperand {
   int64_t row, step;
 };
 
-// sum(i, j) = fma(a(i, k), b(k, j), sum(i, j)), k ascending; i < rows,
-// k < length, j < columns. b and sum are dense and row-major. NaNs are not made
-// canonical.
+// sum(i, j) = fma(a(i, k), b(k, j), sum(i, j)) with ascending k; i < rows, k <
+// length, j < columns. b and sum are dense and row-major. NaNs are not
+// canonicalised.
 void ExtendChains(int64_t rows, int64_t columns, int64_t length,
                   StridedOperand a, const float* b, float* sum);
 
-// fma(+0, +0, sum) of `count` sums.
+// fma(+0, +0, sum) for `count` sums.
 void FillUpChains(int64_t count, float* sum);
 
 }  // namespace systole::golden

@@ -16,7 +16,8 @@ namespace {
 constexpr int64_t kInt32Products =
     std::numeric_limits<int32_t>::max() / (128 * 255);
 
-// patches [m][k] (zero point taken off) times the transpose of weights [n][k].
+// patches [m][k], relative to the zero point, times the transpose of weights
+// [n][k].
 template <typename Sum>
 absl::StatusOr<Matrix<int32_t>> Product(const Matrix<int32_t>& patches,
                                         const Matrix<int32_t>& weights) {
@@ -38,7 +39,7 @@ absl::StatusOr<Matrix<int32_t>> ExactProduct(const Matrix<int32_t>& patches,
                                           : Product<int64_t>(patches, weights);
 }
 
-// One row an output position of image `n`: its taps, less the zero point.
+// One row per output position of image `n`: its taps, minus the zero point.
 Matrix<int32_t> Patches(const TensorI8& input, int n, int zero_point,
                         const Window& window) {
   const int depth = input.c();

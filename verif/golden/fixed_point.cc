@@ -16,8 +16,8 @@ int32_t Product(int32_t a, int32_t b) {
   return SaturatingRoundingDoublingHighMul(a, b);
 }
 
-// e^a for a in -1/4 .. 0, without integer bits: the Taylor polynomial of the
-// fourth degree around -1/8.
+// e^a for a in -1/4 .. 0, without integer bits: the fourth-degree Taylor
+// polynomial around -1/8.
 int32_t ExpNearZero(int32_t a) {
   constexpr int32_t kExpOfMinusEighth = 1895147668;
   constexpr int32_t kThird = 715827883;

@@ -13,14 +13,15 @@
 
 namespace systole::golden {
 
-// `srmbpot` of the specification: raw * 2^exponent, saturating to the left,
-// rounding to the right.
+// `srmbpot` of the specification: raw * 2^exponent. A left shift saturates, a
+// right shift rounds.
 int32_t SaturatingRoundingMultiplyByPot(int32_t raw, int exponent);
 
-// e^a of a <= 0 with `integer_bits`; the result has none (1 is MAX).
+// e^a for a <= 0 with `integer_bits`; the result has no integer bits (1 is
+// MAX).
 int32_t ExpOfNegative(int32_t a, int integer_bits);
 
-// 1 / (1 + a) for a in 0..1 without integer bits, as is the result.
+// 1 / (1 + a) for a in 0..1; neither a nor the result has integer bits.
 int32_t OneOverOnePlus(int32_t a);
 
 // 1 / sqrt(value) of a positive integer.

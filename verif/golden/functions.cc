@@ -68,7 +68,8 @@ struct Normalised {
   int exponent;
 };
 
-// The segment among 2^bits of a fraction of 23 bits, and the place in it.
+// The segment of a 23-bit fraction among 2^bits segments, and the position in
+// it.
 uint32_t Index(uint32_t fraction, int bits) { return fraction >> (23 - bits); }
 uint32_t Place(uint32_t fraction, int bits) {
   return (fraction << bits) & 0x7FFFFF;

@@ -75,7 +75,7 @@ class Natural {
       carry = (sum >> 64) != 0;
     }
   }
-  void Subtract(const Natural& other) {  // not more than this
+  void Subtract(const Natural& other) {  // must not exceed this
     bool borrow = false;
     for (int i = 0; i < kWords; ++i) {
       const unsigned __int128 difference =

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The fused multiply-add of docs/numerics.md: of bf16 and fp32 on the host's
-// floating point, and of any binary format in whole numbers.
+// The fused multiply-add of docs/numerics.md: for bf16 and fp32 with the host's
+// floating point, and for any binary format with integers.
 //
 //   uint32_t sum = FusedMultiplyAdd(0x3F80, 0x4000, 0);  // 1 * 2 + 0
 #ifndef SYSTOLE_VERIF_GOLDEN_FUSED_H_
@@ -31,8 +31,8 @@ struct FloatFormat {
 inline constexpr FloatFormat kBf16{8, 7};
 inline constexpr FloatFormat kFp32{8, 23};
 
-// The same sum from exact whole numbers: product and addend in units of the
-// smallest one that either can hold, rounded once. Exponents of up to 8 bits.
+// The same sum with exact integers: product and addend in units of the smallest
+// number that either can hold, rounded once. Exponents have up to 8 bits.
 uint32_t ExactFusedMultiplyAdd(FloatFormat operand, FloatFormat sum_format,
                                uint32_t a, uint32_t b, uint32_t sum);
 

@@ -51,8 +51,8 @@ std::vector<int64_t> WeightSums(const Node& weights, const Literal& values,
   return sums;
 }
 
-// Adds the bias to sums of w * (q - zero_point). What a folded bias has too
-// much is taken off first.
+// Adds the bias to sums of w * (q - zero_point). The zero point's part of a
+// folded bias is subtracted first.
 absl::Status AddOptionalBias(const Node& node, const Operands& operands,
                              bool folded, TensorI32& acc) {
   if (operands.size() < 3) return absl::OkStatus();

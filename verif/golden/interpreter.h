@@ -19,12 +19,12 @@ namespace systole::golden {
 
 using NodeValues = std::unordered_map<const ir::Node*, ir::Literal>;
 
-// The values of one node from those of its operands. The node is verified.
+// The results of one verified node from its operands.
 absl::StatusOr<ir::Literal> EvaluateNode(
     const ir::Node& node, const std::vector<const ir::Literal*>& operands);
 
-// Every node's values. `inputs` are the parameters', in their order. Errors
-// name the node.
+// The values of all nodes. `inputs` are those of the parameters, in their
+// order. Errors name the node.
 absl::StatusOr<NodeValues> RunNodes(const ir::Module& module,
                                     const std::vector<ir::Literal>& inputs);
 

@@ -11,7 +11,7 @@
 namespace systole::golden {
 namespace {
 
-// Sums and products of plain integers are those of unsigned ones.
+// Arithmetic of plain integers wraps, so it is done with unsigned ones.
 int32_t Wrapped(Op op, int32_t a, int32_t b) {
   const auto x = static_cast<uint32_t>(a), y = static_cast<uint32_t>(b);
   if (op == Op::kMul) return static_cast<int32_t>(x * y);
@@ -37,7 +37,7 @@ absl::StatusOr<Literal> Select(const Node& node, const Operands& operands) {
   return Values<T>(result);
 }
 
-// Sums and products of plain integers, extrema of any.
+// Sums and products of plain integers; minimum and maximum of any type.
 template <typename T>
 absl::StatusOr<Literal> Reduce(const Node& node, const Operands& operands) {
   const bool extremum = node.op == Op::kReduceMax || node.op == Op::kReduceMin;
@@ -228,7 +228,7 @@ absl::StatusOr<Literal> Function(const Node& node, const Operands& operands) {
       return Values(InverseSquareRoot(input, of_input, to));
     default:
       return Values<int8_t>(ByReal(input, of_input, to, [&](float x) {
-        // Where there is no logarithm, the lowest result.
+        // Where the logarithm is undefined, the result is the lowest value.
         if (node.op != Op::kLog || x > 0) return RealFunction(node, x);
         return static_cast<float>(-128 - to.zero_point) * to.scale;
       }));
@@ -236,7 +236,7 @@ absl::StatusOr<Literal> Function(const Node& node, const Operands& operands) {
 }
 
 absl::StatusOr<Literal> OfAnyType(const Node& node, const Operands& operands) {
-  // A condition is of another type than what it chooses from.
+  // The condition has another type than the values.
   return operands[node.op == Op::kSelect]->VisitQuant([&](const auto& values) {
     using T = typename std::decay_t<decltype(values)>::value_type;
     return Typed<T>(node, operands);

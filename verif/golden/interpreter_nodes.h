@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What the evaluation of nodes has in common, and its groups.
+// Common code for the evaluation of nodes, and the groups of nodes.
 #ifndef SYSTOLE_VERIF_GOLDEN_INTERPRETER_NODES_H_
 #define SYSTOLE_VERIF_GOLDEN_INTERPRETER_NODES_H_
 

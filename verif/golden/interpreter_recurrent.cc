@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Sums as bytes, the steps of an LSTM, and what only floats have.
+// Sums as bytes, the steps of an LSTM, and operations that only floats have.
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -13,7 +13,7 @@
 namespace systole::golden {
 namespace {
 
-// The sums' bytes, the lowest first.
+// The bytes of the sums, lowest first.
 absl::StatusOr<Literal> SumBytes(const Node& node, const Operands& operands) {
   const ir::Ints& shape = node.operands[1]->type.shape;
   const Eigen::Map<const Matrix<int8_t>> input(
@@ -43,14 +43,14 @@ absl::StatusOr<Literal> Words(const Operands& operands) {
   return Literal(std::move(words));
 }
 
-// Infinity is the largest number; NaN stays.
+// Infinity becomes the largest number; NaN is unchanged.
 float Finite(float value) {
   const float most = std::numeric_limits<float>::max();
   if (value > most) return most;
   return value < -most ? -most : value;
 }
 
-// A row of what the steps of an LSTM read.
+// A row of the inputs of an LSTM's steps.
 struct Row {
   Row(const Operands& operands, int64_t row, int64_t units)
       : sums{operands[0]->values<int32_t>().data() + 4 * row * units,
@@ -128,7 +128,7 @@ absl::StatusOr<Literal> VolumeConvolution(const Node& node,
   const Shape from = Strides(input.shape), taps = Strides(weights.shape);
   const auto value = [&](const Shape& at) {
     float sum = 0;
-    // Tap by tap, channel by channel, each added to what there is.
+    // Adds one product after the other, tap by tap, channel by channel.
     ForEachIndex({weights.shape.begin(), weights.shape.end() - 1},
                  [&](const Shape& tap) {
                    int64_t source = at[0] * from[0] + tap[3];

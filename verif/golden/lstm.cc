@@ -28,7 +28,8 @@ int32_t TimesPot(int32_t a, int exponent) {
                       : To16(int64_t{a} * (1 << exponent));
 }
 
-// e^a, a <= 0 with `integer_bits`; the constants are those of 32 bits / 2^16.
+// e^a for a <= 0 with `integer_bits`; the constants are those of 32 bits /
+// 2^16.
 int32_t Exponential(int32_t a, int integer_bits) {
   if (a == 0) return kMax16;
   const int32_t one = 1 << (15 - integer_bits);

@@ -13,25 +13,25 @@
 
 namespace systole::golden {
 
-// 1 / (1 + e^-a) of a with 3 integer bits, tanh(a) of a with 0 to 6; both of 16
-// bits, results without integer bits.
+// 1 / (1 + e^-a) for a with 3 integer bits, tanh(a) for a with 0 to 6. Both
+// have 16 bits, and the results have no integer bits.
 int16_t Logistic16(int16_t a);
 int16_t Tanh16(int16_t a, int integer_bits);
 
-// One row's sums: four gates (input, forget, candidate, output) of as many
-// units as there are cells.
+// Sums of one row: four gates (input, forget, candidate, output) with one unit
+// per cell.
 struct LstmSums {
   const int32_t* input;
   const int32_t* recurrent;
 };
 
-// Real factors of the sums of a gate.
+// Real factors of a gate's sums.
 struct GateFactors {
   float input = 0, recurrent = 0;
 };
 
-// The cells of a step, from those of the step before. `exponent`: the cell's
-// scale is 2^exponent. `clip`: 0 for none.
+// The cells after a step, from those before it. `exponent`: the scale of the
+// cells is 2^exponent. `clip`: 0 for none.
 absl::StatusOr<std::vector<int16_t>> LstmCells(
     const LstmSums& sums, const std::array<GateFactors, 3>& factors,
     const std::vector<int16_t>& before, int exponent, int clip);

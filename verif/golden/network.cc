@@ -30,7 +30,7 @@ Multiplier MultiplierOf(const model::Requant& requant) {
   return {requant.multiplier, requant.shift};
 }
 
-// Sums of a convolution, or of a dense layer on the flattened input.
+// Sums of a convolution, or of a dense layer with a flattened input.
 absl::StatusOr<TensorI32> Sums(const Network& network, const Layer& layer,
                                const TensorI8& input) {
   const int outputs = network.out(layer).channels;
@@ -62,7 +62,7 @@ absl::StatusOr<TensorI32> Sums(const Network& network, const Layer& layer,
                    {sums->data(), sums->data() + sums->size()});
 }
 
-// The sums' bytes, the lowest first; the zero point does not count.
+// The bytes of the sums, lowest first; the zero point is ignored.
 absl::StatusOr<TensorI8> SumBytes(const Network& network, const Layer& layer,
                                   const TensorI8& input) {
   const int64_t outputs = network.out(layer).channels / 4;

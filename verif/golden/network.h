@@ -11,10 +11,11 @@
 
 namespace systole::golden {
 
-// Runs a batch (each input is [images][height][width][channels], at least one
-// image) through a network. Result i is the output of network.layers[i]; the
-// network's outputs are those whose layers have one of network.outputs. An
-// accumulator or bias add that saturates is an error, which names the layer.
+// Runs a batch (each input is [images][height][width][channels], with at least
+// one image) through a network. Result i is the output of network.layers[i];
+// the network's outputs are the results of the layers listed in
+// network.outputs. A saturating accumulator or bias add is an error that names
+// the layer.
 //
 //   std::vector<TensorI8> outputs = RunNetwork(network, images).value();
 //   CompareWithDevice(network.layers[2].name, outputs[2]);
@@ -26,7 +27,7 @@ inline absl::StatusOr<std::vector<TensorI8>> RunNetwork(
   return RunNetwork(network, std::vector<TensorI8>{input});
 }
 
-// Index of the largest value of each image, the first of equals.
+// Index of the largest value of each image; of equal ones, the first.
 std::vector<int> ArgMax(const TensorI8& scores);
 
 }  // namespace systole::golden

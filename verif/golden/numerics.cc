@@ -68,7 +68,7 @@ absl::StatusOr<Multiplier> QuantizeMultiplier(double real) {
   if (real == 0) return Multiplier{};
   int exponent = 0;
   const double fraction = std::frexp(real, &exponent);
-  // std::round takes halves away from zero.
+  // std::round rounds halves away from zero.
   int64_t q31 = static_cast<int64_t>(std::round(std::ldexp(fraction, 31)));
   if (q31 == int64_t{1} << 31) {
     q31 /= 2;

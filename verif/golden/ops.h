@@ -37,7 +37,7 @@ struct Geometry {
   int pad_right = 0;
 };
 
-// How an int32 result becomes int8: plus the zero point, then clamped.
+// How an int32 result becomes int8: add the zero point, then clamp.
 struct OutputRange {
   int zero_point = 0;
   int clamp_min = -128;
@@ -59,13 +59,13 @@ absl::StatusOr<Matrix<int32_t>> Matmul(const Matrix<int8_t>& a,
 absl::Status AddBias(absl::Span<const int32_t> bias, TensorI32& acc,
                      bool& saturated);
 
-// One multiplier a channel.
+// One multiplier per channel.
 absl::StatusOr<TensorI8> RequantizeChannels(
     const TensorI32& acc, absl::Span<const Multiplier> multipliers,
     Rounding rounding, const OutputRange& range);
 
-// Pools over the taps inside the input. Every window must have one. Of `range`
-// only the clamp is used; of `geometry`, all.
+// Pools over the taps inside the input. Every window must have one. Only the
+// clamp of `range` is used, but all of `geometry`.
 absl::StatusOr<TensorI8> MaxPool(const TensorI8& input, int kernel_h,
                                  int kernel_w, const Geometry& geometry,
                                  const OutputRange& range);
@@ -73,16 +73,16 @@ absl::StatusOr<TensorI8> AveragePool(const TensorI8& input, int kernel_h,
                                      int kernel_w, const Geometry& geometry,
                                      const OutputRange& range);
 
-// Sum over the taps inside the input of what they are above its zero point,
-// requantised: a mean, if the multiplier says so.
+// Sum over the taps inside the input, relative to its zero point, requantised.
+// With a suitable multiplier this is a mean.
 absl::StatusOr<TensorI8> MeanPool(const TensorI8& input, int input_zero_point,
                                   int kernel_h, int kernel_w,
                                   const Geometry& geometry,
                                   Multiplier multiplier, Rounding rounding,
                                   const OutputRange& range);
 
-// Product of two tensors of the same shape, or of a tensor and one of a
-// position, which is repeated.
+// Product of two tensors of the same shape, or of a tensor and one with a
+// single position, which is broadcast.
 absl::StatusOr<TensorI8> MulChannels(const TensorI8& a, int zero_point_a,
                                      const TensorI8& b, int zero_point_b,
                                      Multiplier multiplier, Rounding rounding,

@@ -15,7 +15,8 @@ int8_t Shifted(double steps, Affine to) {
       std::clamp(std::clamp(steps, -2e9, 2e9) + to.zero_point, -128.0, 127.0));
 }
 
-// Each centred value by `function`, then off the zero point.
+// Applies `function` to each centred value; the result is again relative to the
+// zero point.
 template <typename Function>
 Array<int8_t> Map(const Array<int8_t>& input, Affine from, Affine to,
                   Function function) {
@@ -92,7 +93,7 @@ absl::StatusOr<Array<int8_t>> InverseSquareRoot(const Array<int8_t>& input,
   const auto m = QuantizeMultiplier(1.0 / scale);
   if (!m.ok()) return m.status();
   return Map(input, from, to, [&](int q) -> double {
-    if (q == 0) return 1e6;  // whatever the zero point, the largest result
+    if (q == 0) return 1e6;  // the largest result for any zero point
     Multiplier root = OneOverSquareRoot(q);
     root.shift += 20;
     const int32_t fine = Requantize(1, root, Rounding::kDouble);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The operations of docs/numerics.md on each element by itself that ops.h and
-// quantized_ops.h do not have. Operands of two are of the result's shape.
+// The elementwise operations of docs/numerics.md that are not in ops.h or
+// quantized_ops.h. Binary operations have operands of the result's shape.
 #ifndef SYSTOLE_VERIF_GOLDEN_POINTWISE_H_
 #define SYSTOLE_VERIF_GOLDEN_POINTWISE_H_
 
@@ -14,15 +14,15 @@
 
 namespace systole::golden {
 
-// A function by way of single precision: round(f(s (q - z)) / s_out).
+// A function computed in single precision: round(f(s (q - z)) / s_out).
 Array<int8_t> ByReal(const Array<int8_t>& input, Affine from, Affine to,
                      const std::function<float(float)>& function);
 
-// The functions themselves.
+// The functions without quantisation.
 float Elu(float x);
 float Gelu(float x, bool approximate);
 
-// Fixed point. A root of a negative number is an error.
+// In fixed point. The root of a negative number is an error.
 absl::StatusOr<Array<int8_t>> Abs(const Array<int8_t>& input, Affine from,
                                   Affine to);
 absl::StatusOr<Array<int8_t>> LeakyRelu(const Array<int8_t>& input, Affine from,
@@ -41,11 +41,11 @@ absl::StatusOr<Array<int8_t>> SquaredDifference(const Array<int8_t>& a,
 absl::StatusOr<Array<int8_t>> Prelu(const Array<int8_t>& x, Affine of_x,
                                     const Array<int8_t>& slope, Affine of_slope,
                                     Affine to);
-// What two values are compared by: 256 times the real ones.
+// Two values scaled for a comparison: 256 times the real ones.
 absl::StatusOr<Array<int32_t>> Comparable(const Array<int8_t>& input,
                                           Affine from);
 
-// A result for each pair, of one type or another.
+// One result per pair, of either type.
 template <typename Result, typename T, typename Function>
 Array<Result> Zip(const Array<T>& a, const Array<T>& b, Function function) {
   Array<Result> result{a.shape, {}};

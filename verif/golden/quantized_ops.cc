@@ -16,8 +16,8 @@ int8_t ToOutput(int64_t value, const OutputRange& range) {
       value + range.zero_point, range.clamp_min, range.clamp_max));
 }
 
-// The factor of a mean of `count` values: 1 / count joins the multiplier,
-// rounded down.
+// The factor of a mean of `count` values: 1 / count is merged into the
+// multiplier and rounded down.
 Multiplier MeanMultiplier(Multiplier m, int64_t count) {
   int shift = 0;
   while (count >> (shift + 1) != 0) ++shift;  // floor(log2(count))
@@ -90,7 +90,7 @@ absl::StatusOr<TensorI8> RequantizeReal(const TensorI32& acc,
 absl::StatusOr<TensorI8> Sub(const TensorI8& a, const TensorI8& b,
                              const AddParameters& parameters,
                              const OutputRange& range) {
-  // An addition of -b: the multiplier is negative, not the rounded product.
+  // An addition of -b: the multiplier is negated, not the rounded product.
   AddParameters negated = parameters;
   negated.b.multiplier = -negated.b.multiplier;
   return Add(a, b, negated, Rounding::kDouble, range);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The operations of docs/numerics.md beyond those of ops.h: what a network
-// has besides convolutions, pools and residual adds.
+// The operations of docs/numerics.md that are not in ops.h: those of a network
+// besides convolutions, pools and residual adds.
 #ifndef SYSTOLE_VERIF_GOLDEN_QUANTIZED_OPS_H_
 #define SYSTOLE_VERIF_GOLDEN_QUANTIZED_OPS_H_
 
@@ -29,7 +29,7 @@ absl::StatusOr<TensorI32> DepthwiseConv2D(const TensorI8& input,
                                           int input_zero_point);
 
 // Requantises the sums of a dense layer: round(acc * factor) in double
-// precision, halves away from zero. One factor an output, or one for all.
+// precision, halves away from zero. One factor per output, or one for all.
 absl::StatusOr<TensorI8> RequantizeReal(const TensorI32& acc,
                                         const std::vector<double>& factors,
                                         const OutputRange& range);
@@ -39,7 +39,7 @@ absl::StatusOr<TensorI8> Sub(const TensorI8& a, const TensorI8& b,
                              const AddParameters& parameters,
                              const OutputRange& range);
 
-// a * b * factor, elementwise, arrays of one shape.
+// a * b * factor, elementwise, for arrays of one shape.
 absl::StatusOr<Array<int8_t>> Mul(const Array<int8_t>& a, int zero_point_a,
                                   const Array<int8_t>& b, int zero_point_b,
                                   double factor, const OutputRange& range);

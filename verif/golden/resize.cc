@@ -25,7 +25,7 @@ int NearestPosition(int output, int input_size, int output_size,
 constexpr int kFractionBits = 10;
 constexpr int kOne = 1 << kFractionBits;
 
-// Where a position of the output lies between two of the input.
+// Where an output position lies between two input positions.
 struct Between {
   int lower = 0;
   int upper = 0;

@@ -13,8 +13,8 @@
 
 namespace systole::golden {
 
-// The groups of values that axes, which keep a size of 1, bring together, in
-// the order of the result.
+// The groups of values that a reduction over axes combines, in the order of the
+// result; the axes keep a size of 1.
 template <typename T>
 std::vector<std::vector<T>> Groups(const Array<T>& input, const Shape& axes) {
   Shape kept = input.shape;
@@ -36,20 +36,20 @@ std::vector<std::vector<T>> Groups(const Array<T>& input, const Shape& axes) {
 Array<int8_t> Sum(const Array<int8_t>& input, const Shape& axes, Affine from,
                   Affine to);
 
-// Along the last dimension; results of scale 1/16 and zero point 127, and of
-// 1/128 and 0.
+// Along the last dimension; the results have scale 1/16 and zero point 127, and
+// scale 1/128 and zero point 0.
 Array<int8_t> LogSoftmax(const Array<int8_t>& input, float scale);
 absl::StatusOr<Array<int8_t>> L2Normalize(const Array<int8_t>& input,
                                           Affine from);
 
-// Products of the matrices of the last two dimensions; those before stretch.
+// Matrix products over the last two dimensions; the others broadcast.
 absl::StatusOr<Array<int8_t>> BatchMatmul(const Array<int8_t>& left,
                                           Affine of_left,
                                           const Array<int8_t>& right,
                                           Affine of_right, Affine to);
 
-// The slices of `input` along an axis that the indices name; the first `batch`
-// dimensions of both are the same.
+// The slices of `input` along an axis that the indices select; the first
+// `batch` dimensions of both correspond.
 template <typename T>
 absl::StatusOr<Array<T>> Gather(const Array<T>& input,
                                 const Array<int32_t>& indices, int64_t axis,

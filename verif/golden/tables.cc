@@ -14,8 +14,8 @@ namespace {
 constexpr int kSoftmaxBits = 5;  // integer bits of differences
 constexpr int kSumBits = 12;     // integer bits of sums of exponentials
 
-// Inputs up to this many steps from the zero point fit `integer_bits` once
-// they have been shifted.
+// Inputs up to this many steps from the zero point fit `integer_bits` after the
+// left shift.
 int64_t Radius(int integer_bits, int shift) {
   return static_cast<int64_t>(std::floor(
       std::ldexp((1 << integer_bits) - 1.0, 31 - integer_bits - shift)));
@@ -41,7 +41,7 @@ void SoftmaxRow(const int8_t* input, int8_t* output, int64_t depth,
     sum += RoundingDivideByPot(ExpOfNegative(rescale(difference), kSoftmaxBits),
                                kSumBits);
   }
-  // 1 / sum: the sum, shifted up to 1..2, less 1.
+  // 1 / sum: the sum, normalised to 1..2, minus 1.
   const int zeros = LeadingZeros(sum);
   const int32_t fraction = static_cast<int32_t>(
       (static_cast<uint32_t>(sum) << zeros) - (uint32_t{1} << 31));

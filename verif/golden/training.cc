@@ -25,7 +25,7 @@ absl::Status CheckBatch(const TrainingNetwork& network,
   return absl::OkStatus();
 }
 
-// The same values with as many columns as the layer has input channels.
+// The same values with one column per input channel of the layer.
 Fp32Matrix AsInput(const LayerGeometry& g, const Fp32Matrix& values) {
   return Eigen::Map<const Fp32Matrix>(
       values.data(), values.size() / g.in_channels, g.in_channels);
@@ -35,20 +35,20 @@ bool HasPool(const TrainingLayer& layer) {
   return layer.pool.kind != TrainingPool::Kind::kNone;
 }
 
-// Of two outputs or gradients, element by element, rounded to bf16.
+// Sum of two outputs or gradients, element by element, rounded to bf16.
 Fp32Matrix Sum(const Fp32Matrix& a, const Fp32Matrix& b) {
   return RoundedToBf16(a.binaryExpr(b, &fp32::Add));
 }
 
-// One of the gradients of a layer's output, which has the layer's channels as
-// columns: the first one, or added to those before.
+// Adds a gradient of a layer's output, with the layer's channels as columns.
+// The first one is stored, the others are added.
 void Give(const Fp32Matrix& gradient, LayerTrace* to) {
   const Fp32Matrix given = Eigen::Map<const Fp32Matrix>(
       gradient.data(), to->out.rows(), to->out.cols());
   to->dout = to->dout.size() == 0 ? given : Sum(to->dout, given);
 }
 
-// The last layer's fp32 rows with the bias.
+// The fp32 rows of the last layer, with the bias.
 Fp32Matrix Logits(const LayerGeometry& g, const Fp32Matrix& x,
                   const LayerState& layer, int rows) {
   Fp32Matrix logits = Forward(g, x, RoundedToBf16(layer.weights.value), rows);
@@ -60,7 +60,7 @@ Fp32Matrix Logits(const LayerGeometry& g, const Fp32Matrix& x,
   return logits;
 }
 
-// Forward and backward: all gradients.
+// Forward and backward pass: computes all gradients.
 absl::StatusOr<StepResult> Gradients(const TrainingNetwork& network,
                                      const Bf16Matrix& images,
                                      absl::Span<const uint8_t> labels, int rows,
@@ -125,7 +125,7 @@ absl::StatusOr<StepResult> Gradients(const TrainingNetwork& network,
     LayerTrace& trace = result.layers[i];
     const LayerState& layer = state->layers[i];
     if (i < last) {
-      // Of the output, the same for both summands.
+      // The gradient of the output is the same for both summands.
       const int plus = network.layers[i].plus;
       if (plus >= 0) Give(trace.dout, &result.layers[plus]);
       trace.da = trace.dout;
@@ -151,7 +151,7 @@ absl::StatusOr<StepResult> Gradients(const TrainingNetwork& network,
   return result;
 }
 
-// Of a layer with these gradients.
+// Updates the parameters of a layer with these gradients.
 void Learn(const Optimiser& optimiser, const Fp32Matrix& dw,
            const Fp32Row& doffset, const LayerTrace& trace,
            const TrainingState& state, LayerState* layer) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The golden training step: docs/training.md to the bit.
+// The golden training step: bit-exact as docs/training.md defines it.
 //
 //   TrainingNetwork network = DigitsNetwork();
 //   TrainingState state = InitialState(network, /*seed=*/1);
@@ -22,8 +22,8 @@
 
 namespace systole::golden {
 
-// What a step computed. Matrices have a row for each position (n, y, x), or
-// sample, and a column for each channel; bf16 values are held as fp32.
+// The values computed in a step. Matrices have one row per position (n, y, x)
+// or sample, and one column per channel; bf16 values are stored as fp32.
 struct LayerTrace {
   Fp32Matrix z;   // bf16; last layer: the logits, fp32
   Fp32Matrix a;   // bf16; last layer: the probabilities p, fp32
@@ -51,9 +51,9 @@ absl::StatusOr<StepResult> Step(const TrainingNetwork& network,
                                 const Optimiser& optimiser, int rows,
                                 TrainingState* state);
 
-// One step of two replicas: each has a batch and the state of its own, and
-// after the backward pass the gradients of all parameters are those of the
-// first plus those of the second. The results show each replica's own.
+// One step of two replicas. Each has its own batch and state. After the
+// backward pass the gradients of all parameters are those of the first plus
+// those of the second. The results contain each replica's own gradients.
 absl::StatusOr<std::array<StepResult, 2>> StepOnReplicas(
     const TrainingNetwork& network, const std::array<Bf16Matrix, 2>& images,
     const std::array<absl::Span<const uint8_t>, 2>& labels,
@@ -64,7 +64,7 @@ absl::StatusOr<Fp32Matrix> Evaluate(const TrainingNetwork& network,
                                     const Bf16Matrix& images, int rows,
                                     const TrainingState& state);
 
-// How many of the answers, the first of the largest logits, are right.
+// Number of right answers; an answer is the first of the largest logits.
 int CountCorrect(const Fp32Matrix& logits, absl::Span<const uint8_t> labels);
 
 // Digits as images: pixel / 255, rounded to fp32 and then to bf16.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What the vector unit does in a training step.
+// The vector unit's part of a training step.
 #include "verif/golden/training_layers.h"
 
 #include "verif/golden/fp32.h"
@@ -20,7 +20,8 @@ constexpr float kLn2 = 0.693147182f;
 float Rcp(float a) { return FromBits(Reciprocal(ToBits(a))); }
 float Rsqrt(float a) { return FromBits(ReciprocalSqrt(ToBits(a))); }
 
-// Partial sums of a layer, and the positions after which they begin anew.
+// Partial sums of a layer, and the number of positions after which they
+// restart.
 struct PartialSums {
   int64_t count, image;
 };
@@ -35,7 +36,7 @@ PartialSums PartialsOf(const LayerGeometry& g) {
   return {8, g.out_positions()};
 }
 
-// p = next(p, position, channel) into partial sums, for each channel.
+// Computes p = next(p, position, channel) into partial sums, for each channel.
 template <typename Next>
 Fp32Row SumOverPositions(int64_t positions, int64_t channels,
                          const PartialSums& sums, Next next) {
@@ -54,8 +55,8 @@ Fp32Row SumOverPositions(int64_t positions, int64_t channels,
   return partial.row(0).array();
 }
 
-// `lanes` values; only lane 0 of the result is needed, so only the lanes that
-// lead to it are computed.
+// Sum over `lanes` values. Only lane 0 of the result is needed, so only the
+// lanes that contribute to it are computed.
 float SumOverLanes(Fp32Row p) {
   for (Eigen::Index distance = p.size() / 2; distance > 0; distance /= 2) {
     for (Eigen::Index l = 0; l < distance; ++l) {

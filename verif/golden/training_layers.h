@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // The parts of a training step (docs/training.md). A matrix of activations or
-// gradients has a row for each position (image, y, x) and a column for each
-// channel; bf16 values are held as fp32. `rows` are those of the array.
+// gradients has one row per position (image, y, x) and one column per channel;
+// bf16 values are stored as fp32. `rows` is the number of rows of the array.
 #ifndef SYSTOLE_VERIF_GOLDEN_TRAINING_LAYERS_H_
 #define SYSTOLE_VERIF_GOLDEN_TRAINING_LAYERS_H_
 
@@ -17,11 +17,11 @@ namespace systole::golden {
 // All values rounded to bf16.
 Fp32Matrix RoundedToBf16(const Fp32Matrix& values);
 
-// Sum over positions of each column of a layer's output; over samples.
+// Sum over positions of each column of a layer's output, or over samples.
 Fp32Row PositionSum(const LayerGeometry& g, const Fp32Matrix& values);
 Fp32Row SampleSum(const Fp32Matrix& values);
 
-// Convolution or dense layer: the fp32 rows, before rounding.
+// Convolution or dense layer: the fp32 rows before rounding.
 Fp32Matrix Forward(const LayerGeometry& g, const Fp32Matrix& x,
                    const Fp32Matrix& weights, int rows);
 // dw.
@@ -31,7 +31,7 @@ Fp32Matrix WeightGradient(const LayerGeometry& g, const Fp32Matrix& x,
 Fp32Matrix InputGradient(const LayerGeometry& g, const Fp32Matrix& dz,
                          const Fp32Matrix& weights, int rows);
 
-// Of a batch, or from running statistics.
+// Statistics of a batch, or running statistics.
 struct BatchNorm {
   Fp32Row mean, var, inv;
 };
@@ -43,7 +43,7 @@ Fp32Matrix NormaliseRelu(const BatchNorm& norm, const Fp32Matrix& z,
 // run = fma(0.1, x - run, run).
 void UpdateRunning(const Fp32Row& x, Fp32Row* run);
 
-// Max or average; `g` is the convolution in front.
+// Max or average pool; `g` is the convolution before it.
 Fp32Matrix PoolForward(const LayerGeometry& g, const TrainingPool& pool,
                        const Fp32Matrix& a);
 // da, rounded to bf16.
@@ -61,7 +61,7 @@ BatchNormGradient NormaliseReluGradient(const LayerGeometry& g,
                                         const Fp32Matrix& beta,
                                         const Fp32Matrix& da);
 
-// Softmax and cross-entropy of a batch; `lanes` of the vector unit.
+// Softmax and cross-entropy of a batch; `lanes` is that of the vector unit.
 struct ClassLoss {
   Fp32Matrix p, dz;  // fp32, bf16
   float loss, correct;

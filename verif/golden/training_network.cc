@@ -30,7 +30,7 @@ struct OutputShape {
   }
 };
 
-// What layer i reads; `shapes` of the outputs before it.
+// Shape of the input of layer i; `shapes` are those of the outputs before it.
 OutputShape InputShape(const TrainingNetwork& network,
                        const std::vector<OutputShape>& shapes, int i) {
   const int from = network.InputOf(i);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What the golden training model trains: the layers, their sizes, their
+// The network of the golden training model: its layers, their sizes, their
 // parameters.
 #ifndef SYSTOLE_VERIF_GOLDEN_TRAINING_NETWORK_H_
 #define SYSTOLE_VERIF_GOLDEN_TRAINING_NETWORK_H_
@@ -16,7 +16,7 @@ namespace systole::golden {
 
 using Fp32Row = Eigen::Array<float, 1, Eigen::Dynamic>;
 
-// Behind the ReLU of a convolution. `same`: TensorFlow's padding; otherwise
+// Pool after the ReLU of a convolution. `same`: TensorFlow's padding; otherwise
 // there is none.
 struct TrainingPool {
   enum class Kind { kNone, kMax, kAverage };
@@ -32,18 +32,18 @@ struct TrainingLayer {
   int stride;
   int filters;
   TrainingPool pool = {};
-  // The layer whose output it reads: -1 the one before, -2 the images; the one
-  // whose output is added to its own, behind the pool: -1 none.
+  // The layer whose output is the input: -1 the previous one, -2 the images.
+  // The layer whose output is added to this one's, after the pool: -1 none.
   int from = -1, plus = -1;
 };
 
-// The last layer is dense: the classes.
+// The last layer is dense; its outputs are the classes.
 struct TrainingNetwork {
   int height, width, channels;  // of an image
   std::vector<TrainingLayer> layers;
 
   int classes() const { return layers.back().filters; }
-  // What layer i reads; -1: the images.
+  // The source of layer i's input; -1: the images.
   int InputOf(int i) const {
     const int from = layers[i].from;
     return from == -1 ? i - 1 : from == -2 ? -1 : from;
@@ -55,9 +55,9 @@ TrainingNetwork DigitsNetwork();
 
 absl::Status Validate(const TrainingNetwork& network);
 
-// A layer at a batch size. A dense layer is a 1 x 1 convolution of one image,
-// of one line, whose positions are the samples: that gives its sums and blocks
-// the order of docs/training.md.
+// A layer at a batch size. A dense layer is a 1 x 1 convolution of one image of
+// one line, whose positions are the samples. So its sums and blocks have the
+// order of docs/training.md.
 struct LayerGeometry {
   int images;
   int in_height, in_width, in_channels;
@@ -70,7 +70,8 @@ struct LayerGeometry {
   int64_t out_positions() const { return int64_t{out_height} * out_width; }
   int64_t positions() const { return images * out_positions(); }
 };
-// A pool of `g`'s output; no `out_height` or `out_width` when no window fits.
+// A pool of `g`'s output; without `out_height` or `out_width` if no window
+// fits.
 struct PoolGeometry {
   int out_height = 0, out_width = 0, pad_top = 0, pad_left = 0;
 };
@@ -79,8 +80,8 @@ PoolGeometry PoolOf(const TrainingPool& pool, int height, int width);
 std::vector<LayerGeometry> Geometries(const TrainingNetwork& network,
                                       int batch);
 
-// Master values and what the optimiser remembers of each: Adam m and v, SGD v
-// in `first`.
+// Master values and the optimiser's state of each: Adam m and v, SGD v in
+// `first`.
 struct Parameter {
   Fp32Matrix value, first, second;
 };

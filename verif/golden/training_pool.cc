@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Pools of a training step, as docs/training.md words them: window by window.
+// Pools of a training step, window by window as docs/training.md describes
+// them.
 #include "verif/golden/fp32.h"
 #include "verif/golden/training_layers.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What the matrix unit does in a training step.
+// The matrix unit's part of a training step.
 #include <algorithm>
 
 #include "verif/golden/chains.h"
@@ -15,7 +15,7 @@ void MakeCanonical(Fp32Matrix* values) {
   *values = values->unaryExpr(&fp32::Canonical);
 }
 
-// The windows of one image, a row each: taps (ky, kx, ci), +0 outside.
+// The windows of one image, one row each: taps (ky, kx, ci), +0 outside.
 Fp32Matrix Windows(const LayerGeometry& g, const Fp32Matrix& x, int image) {
   Fp32Matrix windows = Fp32Matrix::Zero(g.out_positions(), g.contraction());
   for (int oy = 0; oy < g.out_height; ++oy) {
@@ -36,8 +36,8 @@ Fp32Matrix Windows(const LayerGeometry& g, const Fp32Matrix& x, int image) {
   return windows;
 }
 
-// The input positions along one axis whose place is `phase` modulo the stride,
-// and the taps that reach them: tap first + stride * j, j < taps.
+// The input positions along one axis whose position modulo the stride is
+// `phase`, and the taps that reach them: tap first + stride * j, j < taps.
 struct Phase {
   Phase(int phase, int pad, int kernel, int stride, int in)
       : start(phase),
@@ -76,7 +76,7 @@ Fp32Matrix PhaseWeights(const LayerGeometry& g, const Phase& y, const Phase& x,
   return result;
 }
 
-// The dz that the phase's positions of one image need: position x (j, i, co).
+// The dz for the phase's positions of one image: position x (j, i, co).
 Fp32Matrix PhaseGradients(const LayerGeometry& g, const Phase& y,
                           const Phase& x, const Fp32Matrix& dz, int image) {
   Fp32Matrix result = Fp32Matrix::Zero(y.positions * x.positions,
@@ -95,7 +95,7 @@ Fp32Matrix PhaseGradients(const LayerGeometry& g, const Phase& y,
   return result;
 }
 
-// One chain for each row of a and column of b.
+// One chain per row of a and column of b.
 Fp32Matrix Chains(const Fp32Matrix& a, const Fp32Matrix& b, int rows) {
   Fp32Matrix sums = Fp32Matrix::Zero(a.rows(), b.cols());
   ExtendChains(a.rows(), b.cols(), a.cols(), {a.data(), a.cols(), 1}, b.data(),

@@ -314,7 +314,7 @@ uint64_t Device::Digest() const {
   for (size_t pc = 0; pc < channels_.size(); ++pc) {
     const Channel& c = channels_[pc];
     uint64_t sum = pc + 1;
-    // Pages in whatever order they are kept.
+    // The pages may be stored in any order.
     for (const auto& [key, page] : c.pages) {
       uint64_t of_page = fold(key + 1, page->data.data(), page->data.size());
       if (options_.ecc)

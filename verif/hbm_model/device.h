@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// HBM device model: all pseudo-channels of a core's memory, seen at the PHY. It
-// stores data sparsely, answers with the latencies of the timing table and
-// checks every command (TimingChecker). Pseudo-channels i and i + pcs / 2 are
-// channel i, and share its command buses (BusChecker).
+// HBM device model: all pseudo-channels of a core's memory at the PHY. It
+// stores data sparsely, responds with the latencies of the timing table and
+// checks every command (TimingChecker). Pseudo-channels i and i + pcs / 2 form
+// channel i and share its command buses (BusChecker).
 //
 //   auto device = Device::Create({.pcs = 4}).value();
 //   device->Write(0x1000, bytes);  // backdoor, through the address map
@@ -30,9 +30,10 @@
 
 namespace systole::hbm {
 
-// What a pseudo-channel sees in a cycle. wdata points at 16 bytes; bit i of
-// wmask enables byte i; with ECC bits 0 to 7 are the check bits of the first
-// 8 bytes, the others those of the last, and all bytes are written.
+// Inputs of a pseudo-channel in a cycle. wdata points at 16 bytes; bit i of
+// wmask is the byte enable of byte i. With ECC, bits 0 to 7 are the check bits
+// of the first 8 bytes, the others those of the last 8, and all bytes are
+// written.
 struct PhyIn {
   RowCmd row_cmd = RowCmd::kNop;
   ColCmd col_cmd = ColCmd::kNop;
@@ -44,8 +45,9 @@ struct PhyIn {
   const void* wdata = nullptr;
 };
 
-// What it answers in the same cycle. data points at 16 bytes and check at their
-// 2 bytes of check bits (ECC), valid until the next Tick; null: no data.
+// Outputs of a pseudo-channel in the same cycle. data points at 16 bytes and
+// check at their 2 bytes of check bits (ECC), valid until the next Tick; null:
+// no data.
 struct PhyOut {
   const void* data = nullptr;
   const uint8_t* check = nullptr;
@@ -55,10 +57,10 @@ class Device {
  public:
   struct Options {
     int pcs = 2;         // pseudo-channels: 2, 4, 8, ...
-    uint64_t seed = 1;   // of what never-written memory reads as
+    uint64_t seed = 1;   // of the contents of memory never written
     Timing timing = {};  // of the answers and of the checks
     int refresh_postpone = kRefreshPostpone;
-    bool ecc = false;  // the mask's pins carry check bits, which it stores
+    bool ecc = false;  // the mask pins carry check bits, which are stored
   };
   struct Counters {  // of a pseudo-channel
     int64_t cycles = 0, activates = 0, reads = 0, writes = 0;
@@ -85,22 +87,21 @@ class Device {
     if (c.read_head != c.read_tail) GiveData(&c, now, out);
   }
 
-  // Backdoor by byte address, of what has reached the device (a controller may
-  // hold accepted writes back). OutOfRange beyond the capacity.
+  // Backdoor by byte address. It accesses data that have reached the device (a
+  // controller may delay accepted writes). OutOfRange beyond the capacity.
   absl::Status Write(uint64_t address, absl::Span<const uint8_t> bytes);
   absl::Status Read(uint64_t address, absl::Span<uint8_t> bytes) const;
 
-  // A fault of the memory: turns a bit of the 8 bytes at `address` (rounded
-  // down), 0 to 63 of the data, with ECC 64 to 71 of the check bits. OutOfRange
-  // beyond the capacity or bit 71, FailedPrecondition for a check bit without
-  // ECC.
+  // A memory fault: flips a bit of the 8 bytes at `address` (rounded down):
+  // bits 0 to 63 are data, with ECC 64 to 71 are check bits. OutOfRange beyond
+  // the capacity or bit 71, FailedPrecondition for a check bit without ECC.
   absl::Status Flip(uint64_t address, int bit);
 
-  // From now on each command goes there too; null: nowhere.
+  // From now on each command is also sent there; null: nowhere.
   void set_trace(TraceWriter* trace) { trace_ = trace; }
 
-  // Of all that later answers depend on: contents, open rows, bursts in flight.
-  // Equal states have equal digests, whatever came before.
+  // Digest of all state that later responses depend on: contents, open rows,
+  // bursts in flight. Equal states have equal digests, whatever their history.
   uint64_t Digest() const;
 
   int pcs() const { return options_.pcs; }
@@ -109,8 +110,8 @@ class Device {
   const ViolationLog& log() const { return log_; }
   const Counters& counters(int pc) const { return channels_[pc].counters; }
 
-  // Bursts read before all of their bytes were written: how many, and the first
-  // of them.
+  // Reads of bursts that were not completely written before: how many, and the
+  // first ones.
   int64_t unwritten_read_count() const { return unwritten_read_count_; }
   const std::vector<UnwrittenRead>& unwritten_reads() const {
     return unwritten_reads_;
@@ -119,7 +120,7 @@ class Device {
  private:
   struct Page {
     std::array<uint8_t, kPageBytes> data;
-    std::array<uint32_t, kCols> written{};      // a bit a byte, a word a burst
+    std::array<uint32_t, kCols> written{};  // a bit per byte, a word per burst
     std::array<uint8_t, kPageBytes / 8> check;  // ECC
   };
   struct Burst {
@@ -161,7 +162,7 @@ class Device {
   uint64_t AddressOf(const Place& place) const;
   Page* FindPage(int pc, uint32_t bank, uint32_t row) const;
   Page* MakePage(int pc, uint32_t bank, uint32_t row);
-  // What a never-written burst reads as.
+  // Contents of a burst that was never written.
   void Unwritten(const Place& place, uint8_t* burst) const;
   // Check bits of the words of a page that bytes [from, to) touch.
   static void Check(Page* page, size_t from, size_t to);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Check bits of 64 data bits as docs/hbm.md defines them, apart from
-// rtl/cells/systole_secded.sv: what a device model holds in memory that was
-// written by its backdoor.
+// Check bits of 64 data bits as docs/hbm.md defines them, independent of
+// rtl/cells/systole_secded.sv. A device model stores them for memory that its
+// backdoor writes.
 
 #ifndef SYSTOLE_VERIF_HBM_MODEL_SECDED_H_
 #define SYSTOLE_VERIF_HBM_MODEL_SECDED_H_

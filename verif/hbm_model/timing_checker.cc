@@ -56,15 +56,15 @@ TimingChecker::TimingChecker(int pc, const Timing& timing, int refresh_postpone,
   AddRule(kRef, "tRFC", kRef, kChannel, t.tRFC);
   AddRule(kRef, "tRFCSB", kRefSb, kChannel, t.tRFCSB);
   AddRule(kRefSb, "tRC", kAct, kBank, t.tRC);
-  // ACT takes two cycles and counts from the second: R, as its source is named
-  // in docs/spec/hbm.yaml.
+  // ACT takes two cycles and counts from the second one: R, the name of its
+  // source in docs/spec/hbm.yaml.
   AddRule(kRefSb, "tRRD_L", kAct, kBankGroup, t.tRRD_L + 1);
   AddRule(kRefSb, "tRRD_S", kAct, kChannel, t.tRRD_S + 1);
   AddRule(kRefSb, "tRP", kPre, kBank, t.tRP);
   AddRule(kRefSb, "tRFC", kRef, kChannel, t.tRFC);
   AddRule(kRefSb, "tRFCSB", kRefSb, kBank, t.tRFCSB);
   AddRule(kRefSb, "tRREFD", kRefSb, kChannel, t.tRREFD);
-  // A bank that RDA or WRA closes; when tRAS is the longer wait, tRC says so.
+  // A bank that RDA or WRA closes; if tRAS is the longer wait, tRC covers it.
   for (Kind second : {kAct, kRef, kRefSb}) {
     const Scope scope = second == kRef ? kChannel : kBank;
     AddRule(second, kRuleRda, kRda, scope, t.tRTP + t.tRP);
@@ -220,8 +220,8 @@ void TimingChecker::Column(int64_t cycle, ColCmd command, int bank,
   }
 }
 
-// Bursts must not overlap on the data bus. Where a rule of the table already
-// says so, that rule is the one reported.
+// Bursts must not overlap on the data bus. If a rule of the table covers the
+// case, that rule is reported.
 void TimingChecker::DataBus(int64_t cycle, Kind kind, int bank,
                             bool explained) {
   int64_t from = cycle + (kind == kRd ? timing_.tCL : timing_.tCWL);
@@ -237,7 +237,7 @@ void TimingChecker::DataBus(int64_t cycle, Kind kind, int bank,
   bus_from_[kind == kRd ? 0 : 1] = from;
 }
 
-// What is done further in advance does not count.
+// More refreshes in advance than allowed do not count.
 void TimingChecker::RefreshBank(int64_t cycle, int bank) {
   const int64_t most = cycle / timing_.tREFI + 1 + refresh_postpone_;
   refreshes_[bank] = std::min(refreshes_[bank] + 1, most);
@@ -248,8 +248,8 @@ void TimingChecker::SetRefreshDeadline() {
   refresh_deadline_ = (least + 1 + refresh_postpone_) * timing_.tREFI;
 }
 
-// After a report the missing refreshes count as done, so that one lapse is
-// reported once an interval.
+// After a report the missing refreshes count as done, so one lapse is reported
+// once per interval.
 void TimingChecker::RefreshOverdue(int64_t cycle) {
   const int64_t least = *std::min_element(refreshes_.begin(), refreshes_.end());
   int late = 0, first = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Checks every command that one HBM pseudo-channel gets against every rule of
-// the timing table, by looking back: for each command it asks how long ago each
-// earlier command was that the table relates it to. It knows nothing of the
-// controller. BusChecker does so for the command buses that the two
+// Checks every command of one HBM pseudo-channel against every rule of the
+// timing table, by looking back: for each command it compares the time since
+// each earlier command to which the table relates it. It is independent of the
+// controller. BusChecker does the same for the command buses that the two
 // pseudo-channels of a channel share.
 //
 //   ViolationLog log;
@@ -27,7 +27,7 @@
 
 namespace systole::hbm {
 
-// Rules that are not a time of the table.
+// Rules other than the times of the table.
 inline constexpr std::string_view kRuleActOpen = "ACT on an open bank";
 inline constexpr std::string_view kRuleClosed =
     "column command on a closed bank";
@@ -66,8 +66,8 @@ class ViolationLog {
 
 class TimingChecker {
  public:
-  // `refresh_postpone` refreshes of a bank (REF or REFSB) may be owed at any
-  // time; as many may be issued in advance.
+  // A bank may owe `refresh_postpone` refreshes (REF or REFSB) at any time, and
+  // as many may be issued in advance.
   TimingChecker(int pc, const Timing& timing, int refresh_postpone,
                 ViolationLog* log);
 
@@ -76,7 +76,7 @@ class TimingChecker {
   void Row(int64_t cycle, RowCmd command, int bank, uint32_t row);
   void Column(int64_t cycle, ColCmd command, int bank, uint32_t col);
 
-  // To be called in each cycle: is a refresh overdue?
+  // To be called in each cycle: checks for an overdue refresh.
   void Refresh(int64_t cycle) {
     if (cycle > refresh_deadline_) RefreshOverdue(cycle);
   }
@@ -93,7 +93,7 @@ class TimingChecker {
     int cycles;
   };
   static constexpr int64_t kNever = -(int64_t{1} << 40);
-  struct History {  // the last cycle of a kind of command
+  struct History {  // last cycle of each kind of command
     std::array<int64_t, kBanks> bank;
     std::array<int64_t, kBankGroups> group;
     int64_t channel;
@@ -116,7 +116,7 @@ class TimingChecker {
   Timing timing_;
   int refresh_postpone_;
   ViolationLog* log_;
-  std::array<std::vector<Rule>, kKinds> rules_;  // by the second command
+  std::array<std::vector<Rule>, kKinds> rules_;  // by the later command
   std::array<History, kKinds> last_;
   std::array<bool, kBanks> open_{};
   std::array<int64_t, 4> acts_;  // the last four ACT, oldest at act_index_
@@ -126,8 +126,8 @@ class TimingChecker {
   int64_t refresh_deadline_;
 };
 
-// The command buses of a channel: one command a cycle on each, of whichever
-// pseudo-channel; ACT takes the row bus for two cycles.
+// The command buses of a channel: each has one command a cycle, of either
+// pseudo-channel. ACT takes the row bus for two cycles.
 class BusChecker {
  public:
   BusChecker(int channel, ViolationLog* log) : channel_(channel), log_(log) {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Traces of what an HBM device gets, in the formats of the open DRAM
-// simulators, and the check of one that was read back.
+// Traces of the commands of an HBM device, in the formats of open DRAM
+// simulators, and a checker for traces that are read back.
 //
 //   auto trace = TraceWriter::Create("run", device->pcs()).value();
 //   device->set_trace(trace.get());
@@ -43,7 +43,7 @@ class TraceWriter {
   void Column(int64_t cycle, int pc, ColCmd command, int bank, uint32_t row,
               uint32_t col, uint64_t address);
 
-  // Writes what is left; an error if any of it could not be written.
+  // Writes the rest. Returns an error if any of it could not be written.
   absl::Status Close();
 
  private:
@@ -57,14 +57,14 @@ class TraceWriter {
 
 struct TraceVerdict {
   int64_t commands = 0;
-  int pcs = 0;  // pseudo-channels that have commands
+  int pcs = 0;  // pseudo-channels with commands
   ViolationLog log;
 };
 
-// Reads a command trace and puts it to a TimingChecker of each pseudo-channel
-// (numbered 2 x channel + pseudo-channel, as the trace does not say how many
-// there are) and to a BusChecker of each channel. An error names the file and
-// the line that it does not understand.
+// Reads a command trace and checks it with one TimingChecker per pseudo-channel
+// (numbered 2 x channel + pseudo-channel, as the trace does not contain their
+// number) and one BusChecker per channel. An error names the file and the line
+// that it does not understand.
 absl::StatusOr<TraceVerdict> CheckCommandTrace(const std::string& path,
                                                const Timing& timing);
 

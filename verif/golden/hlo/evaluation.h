@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A run of a module, and the operations by groups. All operations get their
-// operands' values and give those of their results.
+// A run of a module, and the operations in groups. All operations compute their
+// results from the values of their operands.
 #ifndef SYSTOLE_VERIF_GOLDEN_HLO_EVALUATION_H_
 #define SYSTOLE_VERIF_GOLDEN_HLO_EVALUATION_H_
 
@@ -19,10 +19,10 @@ using ir::Node;
 class Evaluation {
  public:
   Tensors Run(const ir::Module& module, const Tensors& inputs);
-  // The first thing that could not be computed; the values are zeros then.
+  // The first unsupported operation; the values are zeros then.
   const absl::Status& status() const { return status_; }
   void Refuse(const Node& node, const std::string& why);
-  // How often it was called before.
+  // Number of earlier calls.
   uint64_t NextRandom() { return random_++; }
 
  private:
@@ -32,17 +32,17 @@ class Evaluation {
   uint64_t random_ = 0;
 };
 
-// A region of scalars, called again and again. One operation of two parameters
-// is done without looking at a module.
+// A scalar region that is called repeatedly. A single operation of two
+// parameters is executed without the module.
 class Combiner {
  public:
   // `captured` are further operands.
   Combiner(const ir::Module& region, Tensors captured, Evaluation& evaluation);
 
-  // By a single operation of add, multiply, maximum, minimum, and, or, xor.
+  // Whether the region is only add, multiply, maximum, minimum, and, or, xor.
   bool single() const { return single_ != nullptr; }
   uint64_t Single(uint64_t a, uint64_t b) const;
-  // Of the parameters of these types; the outputs' bits.
+  // Calls the region with parameters of these types; returns the outputs' bits.
   std::vector<uint64_t> Call(const std::vector<Element>& types,
                              const std::vector<uint64_t>& parameters);
 
@@ -53,7 +53,7 @@ class Combiner {
   const Node* single_ = nullptr;
 };
 
-// Operands from `first` on.
+// The operands from `first` on.
 Tensors Rest(const Tensors& operands, size_t first);
 
 // iota to reverse, bitcast_convert (moves.cc).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Places that come from data, with the names of the StableHLO specification.
+// Positions that come from data, with the names of the StableHLO specification.
 #include <algorithm>
 #include <limits>
 
@@ -13,7 +13,7 @@ namespace {
 
 using ir::Op;
 
-// An index, large unsigned ones the largest.
+// An index; unsigned values beyond int64 become the maximum.
 int64_t Place(const Tensor& tensor, int64_t i) {
   const int64_t place = Whole(tensor.element, tensor.bits[i]);
   return !HasSign(tensor.element) && place < 0
@@ -21,7 +21,7 @@ int64_t Place(const Tensor& tensor, int64_t i) {
              : place;
 }
 
-// Start indices of a slice, moved inside.
+// Start indices of a slice, clamped to the inside.
 Index Starts(const Tensors& operands, size_t first, const Index& shape,
              const Index& sizes) {
   Index starts;
@@ -38,7 +38,7 @@ Index Sum(const Index& a, const Index& b) {
   return sum;
 }
 
-// The start index that stands at `batch` of the indices.
+// The start index at position `batch` of the indices.
 Index StartIndex(const Tensor& indices, const Index& batch,
                  int64_t vector_dim) {
   if (vector_dim == indices.rank()) return {Place(indices, indices.At(batch))};
@@ -51,7 +51,7 @@ Index StartIndex(const Tensor& indices, const Index& batch,
   return start;
 }
 
-// To the dimensions of the operand: the start index, and the batch's part.
+// The start index in operand dimensions, including the batch dimensions.
 Index FullStart(const Index& start, const Index& start_map, const Index& batch,
                 const Index& operand_batching, const Index& indices_batching,
                 int64_t vector_dim, int64_t rank) {

@@ -16,7 +16,7 @@ using ir::Op;
 
 bool IsBetween(Op first, Op op, Op last) { return first <= op && op <= last; }
 
-// A scalar stands for all elements (of clamp and select).
+// A scalar applies to all elements (in clamp and select).
 uint64_t Entry(const Tensor& tensor, int64_t i) {
   return tensor.bits[tensor.rank() == 0 ? 0 : i];
 }
@@ -37,7 +37,7 @@ uint64_t Elementwise(const Node& node, const Tensors& operands, int64_t i) {
                  : 0;
     case Op::kHloSelect: {
       const Tensor& chosen = operands[Entry(first, i) != 0 ? 1 : 2];
-      // A NaN of 16 bits becomes the one; fp32 keeps its bits.
+      // A NaN of 16 bits becomes canonical; fp32 keeps its bits.
       return Width(chosen.element) == 16 && IsReal(chosen.element)
                  ? FromReal(chosen.element,
                             Real(chosen.element, chosen.bits[i]))

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Runs a module of op set hlo, element by element, as docs/hlo.md and the
-// StableHLO specification say: the definition that the host's evaluation and
-// the devices are compared with, to the bit. Slow.
+// StableHLO specification define it. It is the reference for bit-exact
+// comparison with the host's evaluation and the devices. Slow.
 //
 //   std::vector<ir::Literal> outputs = golden::RunHlo(*module, inputs).value();
 #ifndef SYSTOLE_VERIF_GOLDEN_HLO_INTERPRETER_H_
@@ -16,9 +16,9 @@
 
 namespace systole::golden {
 
-// The outputs of a verified module from its inputs in their order. Errors:
-// Unimplemented, with the node's name, for calls that it does not know and for
-// what is in no artifact.
+// Computes the outputs of a verified module from its inputs, in their order.
+// Errors: Unimplemented, with the node's name, for unknown calls and for
+// operations that occur in no artifact.
 absl::StatusOr<std::vector<ir::Literal>> RunHlo(
     const ir::Module& module, const std::vector<ir::Literal>& inputs);
 

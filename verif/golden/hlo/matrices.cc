@@ -34,7 +34,7 @@ float Sum(const Line& values) {
   return sum;
 }
 
-// The results of a feature of an operand x; `g`: of the gradient.
+// Results for a feature of an operand x; `g`: of the gradient.
 struct Feature {
   Line result;
   float first = 0, second = 0;
@@ -109,7 +109,7 @@ Tensor OfMatrices(Element element, const Index& shape,
   return OfReals(element, shape, all);
 }
 
-// L with a = L L^T, of a's lower triangle.
+// L with a = L L^T, computed from the lower triangle of a.
 Matrix Cholesky(const Matrix& a) {
   Matrix l{Line(a.values.size(), 0.0f), a.rows, a.columns};
   for (int64_t j = 0; j < a.rows; ++j) {
@@ -122,7 +122,7 @@ Matrix Cholesky(const Matrix& a) {
   return l;
 }
 
-// x with a x = b; of a the one triangle.
+// x with a x = b; only one triangle of a is used.
 Matrix Solve(const Matrix& a, Matrix b, bool lower, bool unit) {
   const int64_t n = a.rows;
   for (int64_t j = 0; j < b.columns; ++j) {
@@ -149,7 +149,7 @@ float SumByHalves(Line x) {
   return 0.0f + x[0];
 }
 
-// Column j less its reflection: v is 0 above row k.
+// Subtracts the reflection from column j; v is 0 above row k.
 void Reflect(const Line& v, float t, Matrix& a, int64_t j) {
   Line terms;
   for (int64_t i = 0; i < a.rows; ++i) terms.push_back(v[i] * a.at(i, j));
@@ -179,7 +179,7 @@ Line Qr(Matrix& a) {
     a.at(k, k) = beta;
     for (int64_t i = k + 1; i < a.rows; ++i) a.at(i, k) = v[i];
     for (int64_t j = k + 1; j < a.columns; ++j) {
-      // Rows above k stay.
+      // Rows above k are unchanged.
       Matrix below = a;
       Reflect(v, factors[k], below, j);
       for (int64_t i = k; i < a.rows; ++i) a.at(i, j) = below.at(i, j);
@@ -257,7 +257,7 @@ Tensor Factor(const Node& node, const Tensors& operands) {
   const auto& a = node.attr<ir::HloTriangularSolveAttributes>();
   const std::vector<Matrix> right = Matrices(operands[1]);
   for (size_t i = 0; i < matrices.size(); ++i) {
-    // x a = b is a^T x^T = b^T.
+    // x a = b is solved as a^T x^T = b^T.
     const bool turned = a.transpose_a == a.left_side;
     const Matrix left = turned ? matrices[i].Turned() : matrices[i];
     const Matrix b = a.left_side ? right[i] : right[i].Turned();

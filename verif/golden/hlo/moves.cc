@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Operations that move elements: each element of the result says where it comes
-// from, each of the operand of pad where it goes.
+// Operations that move elements. Each element of the result determines its
+// source; for pad, each element of the operand determines its destination.
 #include <cstdlib>
 
 #include "verif/golden/hlo/evaluation.h"
@@ -13,7 +13,7 @@ namespace {
 
 using ir::Op;
 
-// The bits one behind the other, the first element's lowest.
+// Reinterprets the bits in sequence, the first element in the lowest bits.
 Tensor Bitcast(const Node& node, const Tensor& from) {
   Tensor result(node.type.element, node.type.shape);
   const int narrow = std::min(Width(from.element), Width(result.element));
@@ -57,7 +57,7 @@ Tensor Pad(const Node& node, const Tensors& operands) {
   return result;
 }
 
-// A number that is its place along a dimension.
+// A number equal to its position along a dimension.
 uint64_t Number(Element element, int64_t number) {
   return IsReal(element) ? FromReal(element, static_cast<float>(number))
                          : Wrapped(element, static_cast<uint64_t>(number));

@@ -12,7 +12,7 @@ namespace systole::golden::hlo {
 namespace {
 
 struct Pass {
-  int left, right;  // parts, from 0
+  int left, right;  // number of the part, from 0
 };
 
 std::vector<Pass> Passes(ir::Precision precision, Element a, Element b) {
@@ -24,7 +24,7 @@ std::vector<Pass> Passes(ir::Precision precision, Element a, Element b) {
   return {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 0}};
 }
 
-// The numbers' parts in bf16. What is not finite has one.
+// The bf16 parts of the numbers. Non-finite numbers have one part.
 std::vector<std::vector<float>> Parts(const Tensor& tensor) {
   std::vector<std::vector<float>> parts(3);
   for (const uint64_t bits : tensor.bits) {
@@ -38,7 +38,7 @@ std::vector<std::vector<float>> Parts(const Tensor& tensor) {
   return parts;
 }
 
-// Terms of a result: places in the operands, -1 on the left for a zero.
+// Terms of a result: positions in the operands; -1 on the left means zero.
 struct Terms {
   std::vector<int64_t> left, right;
 };
@@ -94,7 +94,7 @@ Index Joined(Index a, const Index& b) {
   return a;
 }
 
-// Places of an operand for each index of the contracting dimensions.
+// Positions in an operand for each index of the contracting dimensions.
 std::vector<int64_t> Line(const Tensor& tensor, const Index& fixed,
                           const Index& at, const Index& contracting) {
   Index place(tensor.rank(), 0);

@@ -18,7 +18,7 @@ uint32_t Rotated(uint32_t word, uint32_t by) {
   return word << by | word >> (32 - by);
 }
 
-// Key injections before the first and behind every fourth of 20 rounds.
+// Key injections before the first round and after every fourth of 20 rounds.
 Words Threefry(uint32_t k0, uint32_t k1, uint64_t counter) {
   const uint32_t keys[] = {k0, k1, 0x1BD11BDA ^ k0 ^ k1};
   const uint32_t rotations[] = {13, 15, 26, 6, 17, 29, 16, 24};
@@ -52,7 +52,7 @@ Words Philox(uint32_t k0, uint32_t k1, uint64_t low, uint64_t high) {
   return c;
 }
 
-// The dimension along which a counter's two words are neighbours.
+// The dimension along which the two words of a counter are neighbours.
 size_t Paired(const Index& shape) {
   size_t longest = 0;
   for (size_t i = 0; i < shape.size(); ++i) {

@@ -24,9 +24,9 @@ float Log2Of(float x) { return FromBits(golden::Log2(ToBits(x))); }
 float ReciprocalOf(float x) { return FromBits(golden::Reciprocal(ToBits(x))); }
 float TanhOf(float x) { return FromBits(golden::Tanh(ToBits(x))); }
 
-// From the highest power on, by fma.
+// Evaluates from the highest power down, with fma.
 float Polynomial(float s, std::initializer_list<uint32_t> coefficients) {
-  float sum = 0;  // times s and added to the first: that one as it is
+  float sum = 0;  // so the first step is exact
   for (const uint32_t bits : coefficients)
     sum = std::fma(s, sum, FromBits(bits));
   return sum;
@@ -83,7 +83,7 @@ struct Quadrant {
 constexpr uint32_t kTurns[] = {0x28BE60DB, 0x9391054A, 0x7F09D5F4, 0x7D4D3770,
                                0x36D8A566, 0x4F10E410, 0x7F9458EA};
 
-// `count` (up to 32) digits from `place` on; those before the first one are 0.
+// `count` (up to 32) digits from `place` on; digits before the first are 0.
 uint32_t Digits(int place, int count) {
   uint32_t digits = 0;
   for (int i = place; i < place + count; ++i) {
@@ -192,7 +192,7 @@ float Angle(float y, float x) {
       square, {0xBAE9AD89, 0x3C321292, 0xBCFEBF1B, 0x3D6D1509, 0xBDAC048E,
                0x3DE04627, 0xBE121043, 0x3E4CC8F2, 0xBEAAAA9F});
   float angle = std::fma(slope * square, series, slope);
-  // What is left to an angle of two parts.
+  // Subtracts the angle from a constant of two parts.
   const auto up_to = [&angle](uint32_t head, uint32_t tail) {
     angle = FromBits(head) - angle;
     angle += FromBits(tail);

@@ -19,7 +19,7 @@ std::vector<Element> ElementsOf(const Tensors& tensors, size_t count) {
   return elements;
 }
 
-// By halves: the largest power of two below the number of those left.
+// By halves: pairs are the largest power of two below the count apart.
 uint64_t ByHalves(const Combiner& combine, uint64_t initial,
                   std::vector<Bits> values) {
   if (values.empty()) return initial;
@@ -71,7 +71,7 @@ class Fold {
   Bits initial_, sum_;
 };
 
-// In ascending order; of many, groups one by one, then their results.
+// In ascending order. Many values are reduced in groups, then their results.
 Bits InGroups(Fold& fold, std::vector<Bits> values) {
   constexpr size_t kGroup = 512;
   while (values.size() > kGroup) {
@@ -101,7 +101,7 @@ Tensors Reduce(const Node& node, const Tensors& operands, Evaluation& run) {
   const Index& reduced = node.attr<ir::HloDimensionsAttributes>().dimensions;
   const Index& shape = operands[0].shape;
   const Index kept = Others(operands[0].rank(), reduced);
-  // The reduced dimensions in their order, whatever the list says.
+  // The reduced dimensions in ascending order, whatever the order of the list.
   const Index ascending = Others(operands[0].rank(), kept);
   Fold fold(node, operands, run);
   ForEach(results[0].shape, [&](const Index& index) {
@@ -122,7 +122,7 @@ Tensors Reduce(const Node& node, const Tensors& operands, Evaluation& run) {
   return results;
 }
 
-// Where a tap of a window lies; whether that is an element of the operand.
+// Position of a window's tap; returns whether it is an element of the operand.
 bool TapAt(const ir::HloWindowAttributes& a, const Index& shape,
            const Index& window, const Index& tap, Index& place) {
   place.clear();
@@ -183,8 +183,8 @@ Tensor SelectAndScatter(const Node& node, const Tensors& operands,
   return result;
 }
 
-// Stable: of two halves the earlier one's element unless the later one's comes
-// before it.
+// Stable merge: takes the element of the earlier half unless that of the later
+// half comes before it.
 template <typename Before>
 std::vector<int64_t> Merged(const std::vector<int64_t>& line, Before before) {
   if (line.size() < 2) return line;

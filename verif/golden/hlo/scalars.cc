@@ -120,7 +120,7 @@ uint64_t BinaryWhole(Op op, Element element, uint64_t a, uint64_t b) {
     case Op::kHloShiftRightLogical:
       return b >= width ? 0 : a >> b;
     case Op::kHloShiftRightArithmetic: {
-      // Of unsigned numbers too it is the upper bit that comes in.
+      // The upper bit is shifted in, also for unsigned numbers.
       const int64_t wide = static_cast<int64_t>(a << (64 - width));
       const int64_t whole = wide >> (64 - width);
       return Wrapped(element,
@@ -249,7 +249,7 @@ bool Ordered(ir::Direction direction, T a, T b) {
   std::abort();
 }
 
-// Towards zero, beyond the ends the ends, NaN 0.
+// Rounds towards zero, saturates, and converts NaN to 0.
 uint64_t ToWhole(Element element, float number) {
   if (std::isnan(number)) return 0;
   const int digits = Width(element) - (HasSign(element) ? 1 : 0);
@@ -329,7 +329,7 @@ bool Compare(const ir::HloCompareAttributes& how, Element element, uint64_t a,
 }
 
 uint64_t Convert(Element from, Element to, uint64_t bits) {
-  if (from == to) return bits;  // a NaN's too
+  if (from == to) return bits;  // NaNs too
   if (to == Element::kBool)
     return (IsReal(from) ? Real(from, bits) != 0 : bits != 0) ? 1 : 0;
   if (IsReal(from)) {
@@ -352,7 +352,7 @@ uint64_t ReducePrecision(const ir::HloReducePrecisionAttributes& how,
   const double steps =
       std::ldexp(std::fabs(double{number}), mantissa - exponent);
   double whole = std::nearbyint(steps);
-  // Without a significand the exponent's lowest bit is the last one.
+  // Without significand bits, the exponent's lowest bit decides a tie.
   if (mantissa == 0 && steps == 1.5) whole = exponent % 2 == 0 ? 2 : 1;
   double rounded =
       std::copysign(std::ldexp(whole, exponent - mantissa), number);

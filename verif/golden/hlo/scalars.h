@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// One element: its number, and the elementwise operations of docs/hlo.md,
-// written from that page alone. An element is its bits.
+// One element as a number, and the elementwise operations of docs/hlo.md,
+// written only from that page. An element is represented by its bits.
 #ifndef SYSTOLE_VERIF_GOLDEN_HLO_SCALARS_H_
 #define SYSTOLE_VERIF_GOLDEN_HLO_SCALARS_H_
 
@@ -21,9 +21,9 @@ bool IsReal(Element element);
 bool HasSign(Element element);
 // A number modulo 2^width.
 uint64_t Wrapped(Element element, uint64_t number);
-// Of an integer: with its sign, where it has one.
+// The value of an integer, with its sign if the type has one.
 int64_t Whole(Element element, uint64_t bits);
-// Of a float, exactly; to nearest even, with one NaN.
+// The exact value of a float, and its inverse: to nearest even, with one NaN.
 float Real(Element element, uint64_t bits);
 uint64_t FromReal(Element element, float number);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Values of op set hlo, all element types in one form: an element is its bits,
-// in a word. What the operations need of indices.
+// Values of op set hlo; elements of all types are stored as bits in a word.
+// Also the helpers for indices that operations need.
 #ifndef SYSTOLE_VERIF_GOLDEN_HLO_TENSOR_H_
 #define SYSTOLE_VERIF_GOLDEN_HLO_TENSOR_H_
 
@@ -85,7 +85,7 @@ inline bool Contains(const Index& list, int64_t number) {
   return false;
 }
 
-// 0 to rank - 1 but for those of the list.
+// 0 to rank - 1 without the dimensions of the list.
 inline Index Others(int64_t rank, const Index& list) {
   Index others;
   for (int64_t i = 0; i < rank; ++i) {
@@ -94,7 +94,7 @@ inline Index Others(int64_t rank, const Index& list) {
   return others;
 }
 
-// The entries of `list` at the places that `which` names.
+// The entries of `list` at the positions in `which`.
 inline Index Pick(const Index& list, const Index& which) {
   Index picked;
   for (const int64_t i : which) picked.push_back(list[i]);
