@@ -50,7 +50,7 @@ module systole_axi_dram
     return AddrBits'({beat, BeatShift'(0)});
   endfunction
 
-  // The place of a beat in the table of pending writes: the beats of a whole burst share a place.
+  // The place of a beat in the table of pending writes: an aligned group of MaxBeats beats shares a place.
   function automatic hash_t hash_of(beat_t beat);
     hash_t h;
     h = '0;
