@@ -11,6 +11,7 @@
 # prefix on: the installation knows what is its own wherever it is moved to.
 
 set -euo pipefail
+umask 022  # whoever installs: all may read it
 export LC_ALL=C  # one order of names for sort and comm
 
 die() { echo "install: $*" >&2; exit 1; }
