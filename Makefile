@@ -33,7 +33,8 @@ $(call needs,install,PREFIX,PREFIX is empty)
 $(call needs,uninstall,PREFIX,PREFIX is empty)
 
 # ARCH=native: for this processor alone, which simulates up to a tenth faster (docs/install.md).
-CONFIGURE = scripts/configure.sh "$(BUILD)" $(ARCH)
+# From the command line only: other projects export such a variable.
+CONFIGURE = scripts/configure.sh "$(BUILD)" $(if $(findstring command,$(origin ARCH)),$(ARCH))
 NINJA     = ninja -C "$(BUILD)" -j $(JOBS)
 
 # Folder of the training digits; those that SYSTOLE_DIGITS names need no network.

@@ -7,10 +7,12 @@
 include_guard(GLOBAL)
 include(CheckLinkerFlag)
 
+set(wanted ${SYSTOLE_ARCH})
 execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=${SYSTOLE_ARCH} -dM -E -x c++ /dev/null
   OUTPUT_VARIABLE SYSTOLE_MACROS ERROR_VARIABLE error RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
-  message(FATAL_ERROR "SYSTOLE_ARCH=${SYSTOLE_ARCH}: ${CMAKE_CXX_COMPILER} knows no such processor; x86-64-v3 or native, for example")
+  unset(SYSTOLE_ARCH CACHE)  # the next configuration has the default again
+  message(FATAL_ERROR "SYSTOLE_ARCH=${wanted}: ${CMAKE_CXX_COMPILER} knows no such processor; x86-64-v3 or native, for example")
 endif()
 
 set(SYSTOLE_ISA_LINK_OPTIONS)

@@ -15,10 +15,15 @@ configured() {
   for source in /var/lib/dpkg/status .venv .ibex .pjrt .fst; do
     [ "$build/build.ninja" -nt $source ] || return 1
   done
+  here || return 1
   [ -z "$arch" ] || grep -qx "SYSTOLE_ARCH:STRING=$arch" "$build/CMakeCache.txt" || return 1
-  # A folder that was copied or moved belongs to the project it was made in.
+}
+
+# A folder that was copied or moved belongs to the project it was made in.
+here() {
   grep -qxF -e "CMAKE_HOME_DIRECTORY:INTERNAL=$(pwd -P)" -e "CMAKE_HOME_DIRECTORY:INTERNAL=$(pwd)" "$build/CMakeCache.txt" &&
     grep -qxF "CMAKE_CACHEFILE_DIR:INTERNAL=$(realpath "$build")" "$build/CMakeCache.txt"
 }
 
+if [ -f "$build/CMakeCache.txt" ] && ! here; then rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"; fi
 configured 2>/dev/null || exec cmake -S . -B "$build" -G Ninja --log-level=NOTICE ${arch:+"-DSYSTOLE_ARCH=$arch"}

@@ -87,6 +87,8 @@ build=$1 prefix=$(absolute "$2") destdir=$(absolute "${3-}")
 prefix=${prefix%/}
 root=$destdir$prefix
 manifest=$root/$listed
+[ "${2#\~}" = "$2" ] || die "$2: no shell has replaced the ~; write \$HOME"
+[ ! "$root/" -ef "$(dirname "$0")/.." ] || die "$root: these are the sources; name another folder"
 [ -f "$build/cmake_install.cmake" ] || die "$build is no build folder"
 writable "$root"
 

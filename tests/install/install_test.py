@@ -291,10 +291,16 @@ class Installed(unittest.TestCase):
     def test_where_nothing_can_be_installed(self):
         (self.work / "file").touch()
         for arguments, error in (((BUILD, self.work / "file/below"), "file is no folder"), ((self.work, self.work / "prefix"), "is no build folder"),
-                                 ((BUILD, ""), "wanted: BUILD PREFIX"), ((BUILD, "/proc/systole"), "/proc/systole")):
+                                 ((BUILD, ""), "wanted: BUILD PREFIX"), ((BUILD, "/proc/systole"), "/proc/systole"),
+                                 ((BUILD, ROOT), "these are the sources"), ((BUILD, "~/systole"), "write $HOME")):
             done = run(ROOT / "scripts/install.sh", *arguments)
             self.assertEqual(done.returncode, 1)
             self.assertTrue(done.stdout.startswith("install: ") and error in done.stdout, done.stdout)
+
+    def test_all_may_read_what_a_private_umask_installs(self):
+        self.ok("sh", "-c", 'umask 077; "$1" "$2" prefix', "sh", ROOT / "scripts/install.sh", BUILD, user=())
+        private = [path for path in (self.work / "prefix").rglob("*") if not path.lstat().st_mode & 0o004]
+        self.assertEqual(private, [])
 
     def test_relative_folders(self):
         self.ok(ROOT / "scripts/install.sh", BUILD, "my prefix", "my stage", user=())
