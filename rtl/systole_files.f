@@ -49,6 +49,7 @@ mxu/systole_sds.sv
 mxu/systole_sds_prepare.sv
 mxu/systole_sds_walk.sv
 mxu/systole_transposer.sv
+mxu/systole_weight_block.sv
 mxu/systole_weight_fifo.sv
 accumulators/systole_accumulators.sv
 vector/systole_vector.sv

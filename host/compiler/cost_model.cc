@@ -65,7 +65,13 @@ double DeniesOf(const isa::Matmul& op, const Preset& preset) {
 }  // namespace
 
 int64_t ShortestPass(const Preset& preset) {
-  return std::max(preset.rows, preset.cols + 2);
+  return preset.rows / preset.load_buses;
+}
+
+int64_t ArrayLatency(const Preset& preset) {
+  // From row to row a sum passes all stages but the first, which works ahead.
+  return preset.rows * std::max<int64_t>(1, preset.cell_stages - 1) +
+         preset.cols + 8;
 }
 
 Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
@@ -106,11 +112,7 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
       if (!Target(preset).quantised_networks()) cost.last = pass;
       cost.issue = (passes - 1) * pass + cost.last;
       cost.denies = DeniesOf(op, preset);
-      // From row to row a sum passes all stages but the first, which works
-      // ahead.
-      cost.latency =
-          preset.rows * std::max<int64_t>(1, preset.cell_stages - 1) +
-          preset.cols + 8 + (transpose ? preset.rows : 0);
+      cost.latency = ArrayLatency(preset) + (transpose ? preset.rows : 0);
       break;
     }
     case isa::Opcode::kRequant: {
@@ -159,7 +161,7 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
     case isa::Opcode::kTiles: {
       const isa::Tiles op = isa::Tiles::Decode(d);
       cost.tiles = op.tiles;
-      cost.issue = int64_t{op.tiles} * preset.rows;
+      cost.issue = op.tiles * preset.tile_bytes() / preset.beat_bytes();
       cost.latency = kVectorLatency;
       break;
     }

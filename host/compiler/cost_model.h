@@ -40,6 +40,9 @@ Cost CostOf(const isa::Descriptor& descriptor, const Preset& preset);
 // Minimum cycles from the first vector of a tile to that of the next tile.
 int64_t ShortestPass(const Preset& preset);
 
+// Cycles from a vector's step until a later one can start from its sums.
+int64_t ArrayLatency(const Preset& preset);
+
 struct Timeline {
   std::vector<int64_t> start, end;  // of each step
   int64_t total = 0;

@@ -15,7 +15,8 @@ module systole_weight_loader
     parameter core_cfg_t Cfg = core_preset(PresetNano),
     parameter int unsigned InFlight = 4,
     localparam int unsigned W = word_bytes(Cfg),
-    localparam int unsigned D = beat_bytes(Cfg)
+    localparam int unsigned D = beat_bytes(Cfg),
+    localparam int unsigned T = tile_windows(Cfg)
 ) (
     input  logic                clk_i,
     input  logic                rst_ni,
@@ -38,14 +39,14 @@ module systole_weight_loader
     input  logic                rd_rsp_valid_i,
     input  logic [D*8-1:0]      rd_rsp_data_i,
 
-    // Window of the unified buffer (bf16).
-    output logic                  win_valid_o,
-    output logic [UbAddrBits-1:0] win_addr_o,
-    output logic [1:0]            win_need_o,
+    // Windows of the unified buffer (bf16).
+    output logic [T-1:0]                 win_valid_o,
+    output logic [T-1:0][UbAddrBits-1:0] win_addr_o,
+    output logic [T-1:0][1:0]            win_need_o,
     // verilator lint_off UNUSEDSIGNAL
-    input  logic                  win_ready_i,
-    input  logic                  win_rsp_valid_i,
-    input  logic [W*8-1:0]        win_data_i,
+    input  logic [T-1:0]                 win_ready_i,
+    input  logic [T-1:0]                 win_rsp_valid_i,
+    input  logic [T-1:0][W*8-1:0]        win_data_i,
     // verilator lint_on UNUSEDSIGNAL
 
     // Weight FIFO.
@@ -96,7 +97,7 @@ module systole_weight_loader
     assign ub_code     = FaultNone;
     assign ub_addr     = '0;
     assign ub_data     = '0;
-    assign win_valid_o = 1'b0;
+    assign win_valid_o = '0;
     assign win_addr_o  = '0;
     assign win_need_o  = '0;
   end

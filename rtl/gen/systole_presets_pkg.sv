@@ -28,6 +28,7 @@ package systole_presets_pkg;
     int unsigned UbBanks;  // unified buffer banks, each one read and one write port of one word
     int unsigned AccRows;  // accumulator rows of Cols 32-bit lanes, in two banks of half the rows each
     int unsigned WfifoTiles;  // weight FIFO capacity in tiles of Rows x Cols elements
+    int unsigned LoadBuses;  // blocks of a tile along a row and along a column; all are loaded at once, a row of each a cycle
     int unsigned VectorLanes;  // results a cycle of the vector unit (power of two up to Cols; bf16: Cols)
     int unsigned Residual;  // int8: 1 if the vector unit adds a second operand to what it requantises; else 0
     int unsigned BeatBytes;  // bytes of a beat: what memory reads or writes in one cycle at most; DMA alignment
@@ -78,6 +79,7 @@ package systole_presets_pkg;
         c.Core.UbBanks = 8;
         c.Core.AccRows = 1024;
         c.Core.WfifoTiles = 8;
+        c.Core.LoadBuses = 2;
         c.Core.VectorLanes = 32;
         c.Core.Residual = 1;
         c.Core.BeatBytes = 64;
@@ -101,6 +103,7 @@ package systole_presets_pkg;
         c.Core.UbBanks = 8;
         c.Core.AccRows = 4096;
         c.Core.WfifoTiles = 4;
+        c.Core.LoadBuses = 1;
         c.Core.VectorLanes = 256;
         c.Core.Residual = 1;
         c.Core.BeatBytes = 128;
@@ -124,6 +127,7 @@ package systole_presets_pkg;
         c.Core.UbBanks = 16;
         c.Core.AccRows = 512;
         c.Core.WfifoTiles = 8;
+        c.Core.LoadBuses = 2;
         c.Core.VectorLanes = 8;
         c.Core.Residual = 0;
         c.Core.BeatBytes = 32;
@@ -146,7 +150,8 @@ package systole_presets_pkg;
         c.Core.UbBytes = 16777216;
         c.Core.UbBanks = 8;
         c.Core.AccRows = 4096;
-        c.Core.WfifoTiles = 4;
+        c.Core.WfifoTiles = 8;
+        c.Core.LoadBuses = 2;
         c.Core.VectorLanes = 128;
         c.Core.Residual = 0;
         c.Core.BeatBytes = 512;
@@ -169,7 +174,8 @@ package systole_presets_pkg;
         c.Core.UbBytes = 1048576;
         c.Core.UbBanks = 8;
         c.Core.AccRows = 1024;
-        c.Core.WfifoTiles = 4;
+        c.Core.WfifoTiles = 8;
+        c.Core.LoadBuses = 2;
         c.Core.VectorLanes = 32;
         c.Core.Residual = 0;
         c.Core.BeatBytes = 128;
@@ -193,6 +199,7 @@ package systole_presets_pkg;
         c.Core.UbBanks = 8;
         c.Core.AccRows = 1024;
         c.Core.WfifoTiles = 8;
+        c.Core.LoadBuses = 1;
         c.Core.VectorLanes = 2;
         c.Core.Residual = 0;
         c.Core.BeatBytes = 16;
@@ -216,6 +223,7 @@ package systole_presets_pkg;
         c.Core.UbBanks = 4;
         c.Core.AccRows = 1024;
         c.Core.WfifoTiles = 8;
+        c.Core.LoadBuses = 1;
         c.Core.VectorLanes = 2;
         c.Core.Residual = 0;
         c.Core.BeatBytes = 16;
@@ -239,6 +247,7 @@ package systole_presets_pkg;
         c.Core.UbBanks = 16;
         c.Core.AccRows = 512;
         c.Core.WfifoTiles = 8;
+        c.Core.LoadBuses = 2;
         c.Core.VectorLanes = 8;
         c.Core.Residual = 0;
         c.Core.BeatBytes = 32;
@@ -261,7 +270,8 @@ package systole_presets_pkg;
         c.Core.UbBytes = 16777216;
         c.Core.UbBanks = 8;
         c.Core.AccRows = 4096;
-        c.Core.WfifoTiles = 4;
+        c.Core.WfifoTiles = 8;
+        c.Core.LoadBuses = 2;
         c.Core.VectorLanes = 128;
         c.Core.Residual = 0;
         c.Core.BeatBytes = 512;
@@ -285,6 +295,7 @@ package systole_presets_pkg;
         c.Core.UbBanks = 8;
         c.Core.AccRows = 1024;
         c.Core.WfifoTiles = 8;
+        c.Core.LoadBuses = 2;
         c.Core.VectorLanes = 32;
         c.Core.Residual = 1;
         c.Core.BeatBytes = 64;
@@ -308,6 +319,7 @@ package systole_presets_pkg;
         c.Core.UbBanks = 16;
         c.Core.AccRows = 512;
         c.Core.WfifoTiles = 8;
+        c.Core.LoadBuses = 1;
         c.Core.VectorLanes = 8;
         c.Core.Residual = 1;
         c.Core.BeatBytes = 32;
@@ -356,9 +368,14 @@ package systole_presets_pkg;
     return c.Rows * c.Cols * element_bytes(c);
   endfunction
 
+  // Read windows of the weight loader (bf16), one for each row of a tile in a beat.
+  function automatic int unsigned tile_windows(core_cfg_t c);
+    return c.Cell == CellBf16 ? c.BeatBytes / (2 * c.Cols) : 1;
+  endfunction
+
   // Read windows: data setup, the vector unit's (bf16: two), the weight loader's (bf16).
   function automatic int unsigned num_windows(core_cfg_t c);
-    return c.Cell == CellBf16 ? c.Segments + 3 : c.Segments + 1;
+    return c.Cell == CellBf16 ? c.Segments + 2 + tile_windows(c) : c.Segments + 1;
   endfunction
 
   // Bytes of a core's own memory.
@@ -384,24 +401,26 @@ package systole_presets_pkg;
     if (!(c.Core.UbBytes <= 33554432)) return 7;
     if (!((pow2(c.Core.AccRows) && c.Core.AccRows >= 4 && c.Core.AccRows <= 8192))) return 8;
     if (!((pow2(c.Core.WfifoTiles) && c.Core.WfifoTiles >= 2))) return 9;
-    if (!((pow2(c.Core.VectorLanes) && c.Core.VectorLanes <= c.Core.Cols))) return 10;
-    if (!(c.Core.Cell != CellBf16 || c.Core.VectorLanes == c.Core.Cols)) return 11;
-    if (!((c.Core.Residual <= 1 && (c.Core.Cell == CellInt8) || c.Core.Residual == 0))) return 12;
-    if (!((pow2(c.Core.BeatBytes) && c.Core.BeatBytes >= 16 && c.Core.BeatBytes <= 512))) return 13;
-    if (!((c.Core.Segments >= 1 && c.Core.Segments <= 4))) return 14;
-    if (!(c.Core.UbBanks * word_bytes(c.Core) >= c.Core.Segments * max(2 * word_bytes(c.Core), c.Core.BeatBytes))) return 15;
-    if (!(c.Core.QueueDepth >= 2)) return 16;
-    if (!(c.Core.Parity <= 1)) return 17;
-    if (!(c.Cores == 1 || (c.Cores == 2 && c.Memory == MemoryHbm && c.Core.BeatBytes <= 1024))) return 18;
-    if (!(c.Memory == MemoryHbm || c.Memory == MemoryAxi)) return 19;
-    if (!(c.Memory != MemoryHbm || (pow2(c.HbmPcs) && c.HbmPcs >= 2 && c.Core.BeatBytes == 16 * c.HbmPcs))) return 20;
-    if (!(c.Memory != MemoryHbm || c.DramBytes == 0)) return 21;
-    if (!(c.Memory != MemoryAxi || c.HbmPcs == 0)) return 22;
-    if (!(c.Memory != MemoryAxi || c.Core.BeatBytes <= 128)) return 23;
-    if (!(c.SmemBytes == 0 || (pow2(c.SmemBytes) && c.SmemBytes >= 8192 && c.SmemBytes <= 1048576))) return 24;
-    if (!(c.SmemBytes == 0 || c.Memory == MemoryHbm)) return 25;
-    if (!((c.Ecc <= 1 && (c.Memory == MemoryHbm) || c.Ecc == 0))) return 26;
-    if (!(c.Memory != MemoryAxi || (c.DramBytes != 0 && c.DramBytes % 4096 == 0))) return 27;
+    if (!((pow2(c.Core.LoadBuses) && 4 * c.Core.LoadBuses <= c.Core.Rows && c.Core.LoadBuses * c.Core.BeatBytes <= c.Core.Rows * c.Core.Cols))) return 10;
+    if (!((pow2(c.Core.VectorLanes) && c.Core.VectorLanes <= c.Core.Cols))) return 11;
+    if (!(c.Core.Cell != CellBf16 || c.Core.VectorLanes == c.Core.Cols)) return 12;
+    if (!((c.Core.Residual <= 1 && (c.Core.Cell == CellInt8) || c.Core.Residual == 0))) return 13;
+    if (!((pow2(c.Core.BeatBytes) && c.Core.BeatBytes >= 16 && c.Core.BeatBytes <= 512))) return 14;
+    if (!(c.Core.Cell != CellBf16 || c.Core.BeatBytes >= 2 * c.Core.Cols)) return 15;
+    if (!((c.Core.Segments >= 1 && c.Core.Segments <= 4))) return 16;
+    if (!(c.Core.UbBanks * word_bytes(c.Core) >= c.Core.Segments * max(2 * word_bytes(c.Core), c.Core.BeatBytes))) return 17;
+    if (!(c.Core.QueueDepth >= 2)) return 18;
+    if (!(c.Core.Parity <= 1)) return 19;
+    if (!(c.Cores == 1 || (c.Cores == 2 && c.Memory == MemoryHbm && c.Core.BeatBytes <= 1024))) return 20;
+    if (!(c.Memory == MemoryHbm || c.Memory == MemoryAxi)) return 21;
+    if (!(c.Memory != MemoryHbm || (pow2(c.HbmPcs) && c.HbmPcs >= 2 && c.Core.BeatBytes == 16 * c.HbmPcs))) return 22;
+    if (!(c.Memory != MemoryHbm || c.DramBytes == 0)) return 23;
+    if (!(c.Memory != MemoryAxi || c.HbmPcs == 0)) return 24;
+    if (!(c.Memory != MemoryAxi || c.Core.BeatBytes <= 128)) return 25;
+    if (!(c.SmemBytes == 0 || (pow2(c.SmemBytes) && c.SmemBytes >= 8192 && c.SmemBytes <= 1048576))) return 26;
+    if (!(c.SmemBytes == 0 || c.Memory == MemoryHbm)) return 27;
+    if (!((c.Ecc <= 1 && (c.Memory == MemoryHbm) || c.Ecc == 0))) return 28;
+    if (!(c.Memory != MemoryAxi || (c.DramBytes != 0 && c.DramBytes % 4096 == 0))) return 29;
     return 0;
   endfunction
 

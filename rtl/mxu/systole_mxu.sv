@@ -3,8 +3,8 @@
 //
 // Matrix unit: data setup, transposer (bf16), weight FIFO, systolic array, tags. Latency: a vector whose step is in
 // cycle g enters the array in cycle g + 3 and reaches the accumulators array_latency + 1 cycles after that. Throughput:
-// one vector per cycle; passes of at least Cool + 2 vectors run back to back. Up to MaxInFlight descriptors are in
-// flight.
+// one vector per cycle; a tile each BlockRows cycles; passes of at least bank_cycles + 1 vectors run back to back. Up to
+// MaxInFlight descriptors are in flight.
 // Docs: docs/mxu.md. Test: tests/rtl/mxu.
 
 module systole_mxu
@@ -74,7 +74,10 @@ module systole_mxu
   localparam int unsigned TagBits = $clog2(TagSlots);
   localparam int unsigned FilledBits = $clog2(Latency);
   localparam int unsigned MaxInFlight = max_in_flight(Latency);
-  localparam int unsigned Cool = Cols + (row_cycles(Stages) - 1) * (Rows - 1);
+  localparam int unsigned Blocks = Cfg.LoadBuses * Cfg.LoadBuses;
+  localparam int unsigned BlockRows = Rows / Cfg.LoadBuses;
+  localparam int unsigned BlockCols = Cols / Cfg.LoadBuses;
+  localparam int unsigned Cool = bank_cycles(Rows, Cols, Stages, Cfg.LoadBuses);
   localparam int unsigned CoolBits = $clog2(Cool + 1);
   // Stages == 2 is the int8 cell of FPGAs. Its array is always enabled, because an enable would be a net to a third of
   // the chip's registers.
@@ -224,21 +227,24 @@ module systole_mxu
   // A fault always belongs to the newest descriptor: the one that the data setup works on.
   assign unit_newest = 1'b1;
 
-  // Tiles: one is in use, the next is loaded into the other bank. Loading may begin Cool cycles after a pass started to
-  // use the current tile: the last vector of the tile to be overwritten is then ahead of the load in every row and
-  // column. Rows are loaded one per cycle.
-  logic                    tile_there, load, load_busy, row_valid, row_transpose;
-  logic [ElementBits-1:0]  row [Cols];
-  logic [$clog2(Rows)-1:0] load_row_q, write_row_q;
-  logic                    load_busy_q, load_bank_q, write_bank_q;
-  logic                    ahead_q;   // a tile is being loaded or is in the array, and no pass uses it yet
-  logic [CoolBits-1:0]     cool_q;
+  // Tiles: two banks, used in turns. A pass uses one; the other holds the tile of the next pass, is loaded with it, or
+  // waits until the last vector of the pass before is ahead of the load in every row and column, Cool cycles after it
+  // entered. That vector is the last one when the first vector of the next pass is there, even if it waits. Once begun,
+  // a load takes BlockRows cycles, and the next one may follow at once. The cycle in which it begins is decided in the
+  // cycle before.
+  logic                    tile_there, load, load_q, load_bank_q, wait_tile;
+  logic [$clog2(BlockRows)-1:0] load_row_q;  // of block 0; 0: no load is on its way
+  logic [1:0]              full_q;           // the bank holds or is being loaded with a tile that no pass uses yet
+  logic [1:0]              used_q;           // the bank is in use by a pass that may have more vectors
+  logic [CoolBits-1:0]     cool_q [2];       // cycles until the bank may be loaded
+  logic [Blocks-1:0]       row_valid, row_bank, row_transpose;
+  logic [$clog2(BlockRows)-1:0] row_index [Blocks];
+  logic [ElementBits-1:0]  row [Blocks][BlockCols];
 
-  assign load       = !load_busy_q && !ahead_q && cool_q == '0 && tile_there && !hold_load && !freeze_i;
-  assign load_busy  = load || load_busy_q;
-  assign tile_ready = ahead_q;
+  assign load = tile_there && !load_q && (load_row_q == '0 || 32'(load_row_q) == BlockRows - 1) && !full_q[load_bank_q] &&
+                !used_q[load_bank_q] && cool_q[load_bank_q] <= CoolBits'(1) && !hold_load && !freeze_i;
+  assign tile_ready = full_q[!bank_q];
 
-  logic wait_tile;
   assign wait_tile       = next_valid && !freeze_i && next_take && !tile_ready;
   assign stall_weights_o = wait_tile && !tile_there;
   assign stall_swap_o    = wait_tile && tile_there;
@@ -246,32 +252,34 @@ module systole_mxu
 
   systole_weight_fifo #(.Cfg(Cfg)) u_weight_fifo (
       .clk_i, .rst_ni, .flush_i, .wf_valid_i, .wf_data_i, .wf_transpose_i, .wf_free_o,
-      .tile_o(tile_there), .read_i(load_busy), .row_valid_o(row_valid), .row_transpose_o(row_transpose), .row_o(row)
+      .tile_o(tile_there), .load_i(load_q), .row_valid_o(row_valid), .row_bank_o(row_bank), .row_transpose_o(row_transpose),
+      .row_index_o(row_index), .row_o(row)
   );
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || flush_i) begin
-      load_busy_q  <= 1'b0;
-      load_row_q   <= '0;
-      load_bank_q  <= 1'b0;
-      write_row_q  <= '0;
-      write_bank_q <= 1'b0;
-      ahead_q      <= 1'b0;
-      cool_q       <= '0;
+      load_q      <= 1'b0;
+      load_row_q  <= '0;
+      load_bank_q <= 1'b0;
+      full_q      <= '0;
+      used_q      <= '0;
+      cool_q      <= '{default: '0};
     end else begin
-      if (load_busy) begin
-        load_row_q  <= load_row_q + 1'b1;
-        load_busy_q <= 32'(load_row_q) != Rows - 1;
-        if (32'(load_row_q) == Rows - 1) load_bank_q <= !load_bank_q;
+      load_q <= load;
+      if (load_q || load_row_q != '0) load_row_q <= load_row_q + 1'b1;
+      if (load) begin
+        load_bank_q         <= !load_bank_q;
+        full_q[load_bank_q] <= 1'b1;
       end
-      if (row_valid) begin
-        write_row_q <= write_row_q + 1'b1;
-        if (32'(write_row_q) == Rows - 1) write_bank_q <= !write_bank_q;
+      if (next_valid && next_take) used_q[bank_q] <= 1'b0;
+      if (pass_first) begin
+        full_q[!bank_q] <= 1'b0;
+        used_q[!bank_q] <= 1'b1;
       end
-      if (load) ahead_q <= 1'b1;
-      else if (pass_first) ahead_q <= 1'b0;
-      if (pass_first) cool_q <= CoolBits'(Cool);
-      else if (cool_q != '0) cool_q <= cool_q - 1'b1;
+      for (int unsigned b = 0; b < 2; b++) begin
+        if (enter && next.bank == b[0]) cool_q[b] <= CoolBits'(Cool);
+        else if (cool_q[b] != '0) cool_q[b] <= cool_q[b] - 1'b1;
+      end
     end
   end
 
@@ -287,9 +295,9 @@ module systole_mxu
   assign tag_out       = tag_t'(tag_q[tag_ptr_q]);
   assign tag_out_valid = enable && tag_out.valid && filled_q == FilledBits'(Latency - 1);
 
-  systole_mxu_array #(.Rows(Rows), .Cols(Cols), .Cell(Cfg.Cell), .Stages(Stages), .FastView(FastArray), .Multipliers(Cfg.Multipliers)) u_array (
+  systole_mxu_array #(.Rows(Rows), .Cols(Cols), .Cell(Cfg.Cell), .Stages(Stages), .LoadBuses(Cfg.LoadBuses), .FastView(FastArray), .Multipliers(Cfg.Multipliers)) u_array (
       .clk_i, .enable_i(enable || RunsOn), .vec_bank_i(vec_tag.bank), .vec_i(vec), .sum_i(vec_sum),
-      .wl_valid_i(row_valid), .wl_bank_i(write_bank_q), .wl_column_i(row_transpose), .wl_row_i(write_row_q), .wl_data_i(row),
+      .wl_valid_i(row_valid), .wl_bank_i(row_bank), .wl_column_i(row_transpose), .wl_row_i(row_index), .wl_data_i(row),
       .sum_o(acc_wr_data_o)
   );
 
@@ -328,7 +336,7 @@ module systole_mxu
   end
   assign unit_done     = done_q[AccCycles-1] && acc_wr_done_i;
   assign vector_o      = vec_tag.valid;
-  assign unit_progress = sds_valid || drain_q != '0 || row_valid;
+  assign unit_progress = sds_valid || drain_q != '0 || row_valid != '0;
 
   // Checks: every started descriptor ends once, when its last row has been written; tiles are loaded and used in the same
   // order of banks; data setup and tags agree.
@@ -337,8 +345,8 @@ module systole_mxu
       a_in_flight : assert (!unit_done || in_flight_q != '0);
       a_start_room : assert (!start || room);
       a_done : assert (!done_q[AccCycles-1] || acc_wr_done_i);
-      a_pass : assert (!pass_first || ahead_q);
-      a_banks : assert (flush_i || load_busy || row_valid || load_bank_q == write_bank_q);
+      a_pass : assert (!pass_first || full_q[!bank_q]);
+      a_banks : assert (!load || (full_q | used_q) != '1);
       a_busy : assert (!head_valid || in_flight_q != '0);
       a_vector : assert (Bf16 || sds_valid == vec_tag.valid);
     end

@@ -29,9 +29,21 @@ package systole_mxu_pkg;
     return (stages > 1 ? 2 : 1) + rows * row_cycles(stages) + cols;
   endfunction
 
-  // For the array's simulation views. The array's contract says when weights are written and how long they stay.
-  // group_age is the number of cycles after a vector's entry at which the weights of rows first to next_group - 1 are
-  // all written and none is overwritten yet.
+  // A tile is loaded in buses x buses blocks of rows / buses x cols / buses weights, each over a bus of its own and as
+  // much later than block 0 as vectors reach it later, in cycles. Block b is in block row b / buses and block column b %
+  // buses.
+  function automatic int unsigned block_offset(int unsigned rows, int unsigned cols, int unsigned stages, int unsigned buses, int unsigned b);
+    return b / buses * (rows / buses) * row_cycles(stages) + b % buses * (cols / buses);
+  endfunction
+
+  // Cycles from a vector's entry until a bank whose last vector it was may be loaded again.
+  function automatic int unsigned bank_cycles(int unsigned rows, int unsigned cols, int unsigned stages, int unsigned buses);
+    return cols / buses + (row_cycles(stages) - 1) * (rows / buses - 1);
+  endfunction
+
+  // For the array's simulation views. The array's contract says when weights are written and how long they stay. In an
+  // array of one block, group_age is the number of cycles after a vector's entry at which the weights of rows first to
+  // next_group - 1 are all written and none is overwritten yet.
   function automatic int unsigned group_age(int unsigned rows, int unsigned cols, int unsigned stages, int unsigned first);
     int unsigned by_row, by_column;
     by_row    = cols + first * row_cycles(stages);      // after that, row first may be overwritten

@@ -19,7 +19,8 @@ module systole_core
     parameter bit          Issue = 1'b0,   // there is a scalar unit
     parameter int unsigned Cores = 1,      // of the chip
     localparam int unsigned D = beat_bytes(Cfg),
-    localparam int unsigned NumWin = num_windows(Cfg)
+    localparam int unsigned NumWin = num_windows(Cfg),
+    localparam int unsigned T = tile_windows(Cfg)
 ) (
     input  logic                           clk_i,
     input  logic                           rst_ni,       // power-on or soft reset
@@ -139,13 +140,14 @@ module systole_core
   );
 
   // DMA.
-  logic                  wf_valid, wf_transpose, weight_full, tile_win_ready, tile_win_rsp_valid;
+  logic                  wf_valid, wf_transpose, weight_full;
+  logic [T-1:0]          tile_win_ready, tile_win_rsp_valid;
   logic [D*8-1:0]        wf_data;
   logic [15:0]           wf_free;
   // verilator lint_off UNUSEDSIGNAL
-  logic                  tile_win_valid;  // bf16
-  logic [1:0]            tile_win_need;
-  logic [UbAddrBits-1:0] tile_win_addr;
+  logic [T-1:0]          tile_win_valid;  // bf16
+  logic [T-1:0][1:0]     tile_win_need;
+  logic [T-1:0][UbAddrBits-1:0] tile_win_addr;
   // verilator lint_on UNUSEDSIGNAL
 
   systole_dma_load #(.Cfg(Cfg)) u_load (
@@ -162,7 +164,7 @@ module systole_core
       .rd_valid_o(rd_valid_o[1]), .rd_ready_i(rd_ready_i[1]), .rd_addr_o(rd_addr_o[1]),
       .rd_rsp_valid_i(rd_rsp_valid_i[1]), .rd_rsp_data_i(weight_data),
       .win_valid_o(tile_win_valid), .win_addr_o(tile_win_addr), .win_need_o(tile_win_need),
-      .win_ready_i(tile_win_ready), .win_rsp_valid_i(tile_win_rsp_valid), .win_data_i(win_data[NumWin-1]),
+      .win_ready_i(tile_win_ready), .win_rsp_valid_i(tile_win_rsp_valid), .win_data_i(win_data[NumWin-1-:T]),
       .wf_valid_o(wf_valid), .wf_data_o(wf_data), .wf_transpose_o(wf_transpose), .wf_free_i(wf_free), .full_o(weight_full)
   );
 
@@ -243,12 +245,12 @@ module systole_core
     );
     assign vec_saturated = 1'b0;
 
-    // The weight loader's window.
-    assign win_valid[NumWin-1] = tile_win_valid;
-    assign win_addr[NumWin-1]  = tile_win_addr;
-    assign win_need[NumWin-1]  = tile_win_need;
-    assign tile_win_ready      = win_ready[NumWin-1];
-    assign tile_win_rsp_valid  = win_rsp_valid[NumWin-1];
+    // The weight loader's windows.
+    assign win_valid[NumWin-1-:T] = tile_win_valid;
+    assign win_addr[NumWin-1-:T]  = tile_win_addr;
+    assign win_need[NumWin-1-:T]  = tile_win_need;
+    assign tile_win_ready      = win_ready[NumWin-1-:T];
+    assign tile_win_rsp_valid  = win_rsp_valid[NumWin-1-:T];
   end
 
   always_ff @(posedge clk_i) begin

@@ -18,7 +18,7 @@ module systole_unified_buffer
     input  logic                              rst_ni,
 
     // Window reads: ports 0..Segments-1 are the data setup's, port Segments is the vector unit's. bf16 adds a second vector
-    // port, Segments + 1, and the weight loader's, Segments + 2.
+    // port, Segments + 1, and the weight loader's, from Segments + 2 on.
     input  logic [NumWin-1:0]                 win_rd_valid_i,
     input  logic [NumWin-1:0][UbAddrBits-1:0] win_rd_addr_i,
     input  logic [NumWin-1:0][1:0]            win_rd_need_i,  // bytes of the {second, first} word are needed

@@ -76,8 +76,10 @@ def _sv_functions(spec: dict) -> list:
          "Bytes of a unified buffer word and of a window: a vector of int8 activations, or a row of fp32 lanes.",
          "c.Cell == CellBf16 ? 4 * c.Cols : c.Rows"),
         ("core_cfg_t", "int unsigned", "tile_bytes", "Bytes of a weight tile.", "c.Rows * c.Cols * element_bytes(c)"),
+        ("core_cfg_t", "int unsigned", "tile_windows", "Read windows of the weight loader (bf16), one for each row of a tile in a beat.",
+         "c.Cell == CellBf16 ? c.BeatBytes / (2 * c.Cols) : 1"),
         ("core_cfg_t", "int unsigned", "num_windows", "Read windows: data setup, the vector unit's (bf16: two), the weight loader's (bf16).",
-         "c.Cell == CellBf16 ? c.Segments + 3 : c.Segments + 1"),
+         "c.Cell == CellBf16 ? c.Segments + 2 + tile_windows(c) : c.Segments + 1"),
         ("chip_cfg_t", "logic [AddrBits:0]", "memory_bytes", "Bytes of a core's own memory.",
          f"c.Memory == MemoryAxi ? (AddrBits + 1)'(c.DramBytes) : (AddrBits + 1)'(c.Core.BeatBytes) << {beat_bits}"),
     )
@@ -219,7 +221,11 @@ def _cpp(spec: dict) -> str:
     out.append("  // Bytes of a unified buffer word: a vector of int8 activations, or a row of fp32 lanes.")
     out.append("  constexpr int64_t word_bytes() const { return cell == Cell::kBf16 ? 4 * cols : rows; }")
     out.append("  // Read windows: data setup, the vector unit's (bf16: two), the weight loader's (bf16).")
-    out.append("  constexpr int64_t num_windows() const { return cell == Cell::kBf16 ? segments + 3 : segments + 1; }")
+    out.append("  constexpr int64_t num_windows() const {")
+    out.append("    return cell == Cell::kBf16 ? segments + 2 + tile_windows() : segments + 1;")
+    out.append("  }")
+    out.append("  // Read windows of the weight loader (bf16), one for each row of a tile in a beat.")
+    out.append("  constexpr int64_t tile_windows() const { return cell == Cell::kBf16 ? beat / (2 * cols) : 1; }")
     out.append("  constexpr int64_t macs_per_cycle() const { return rows * cols; }")
     out.append("  // Rows of one of the two accumulator banks: the largest block of a matmul.")
     out.append("  constexpr int64_t acc_bank_rows() const { return acc_rows / 2; }")

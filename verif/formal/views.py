@@ -49,11 +49,14 @@ class Task:
     cell: int
     size: int
     stages: int
+    buses: int = 1
     mutant: tuple = ()
 
     @property
     def name(self):
         text = f"{'bf16' if self.cell == BF16 else 'int8'} {self.size}x{self.size}, {self.stages} stages"
+        if self.buses > 1:
+            text += f", {self.buses} load buses"
         if self.mutant:
             text += f", mutant: {pathlib.Path(self.mutant[0]).name}: {self.mutant[1]} -> {self.mutant[2]}"
         return text
@@ -73,10 +76,13 @@ class Task:
 
     def window(self, row, column):
         """The first and the last step in which the weight of a cell that a vector takes does not change; it enters in step 0."""
-        first, last = row * self.row_cycles, row * self.row_cycles + self.size
+        size = self.size // self.buses  # of a block, which a vector reaches with its row 0 and column 0 in step `reached`
+        reached = row // size * size * self.row_cycles + column // size * size
+        row, column = row % size, column % size
+        first, last = row * self.row_cycles, row * self.row_cycles + size
         if self.cell == BF16:  # or written by column
-            first, last = max(first, column), min(last, 1 + (self.size - 1) * self.row_cycles + column)
-        return first + 1, last
+            first, last = max(first, column), min(last, 1 + (size - 1) * self.row_cycles + column)
+        return reached + first + 1, reached + last
 
     def weight_words(self):
         """Of each weight: bank, row, column, and its bits in the grid and in the fast view: numbers of bits, or None where it is 0."""
@@ -180,7 +186,7 @@ class View:
     def __init__(self, rtl, t, fast, folder):
         path = folder / f"{'fast' if fast else 'grid'}.json"
         yosys(f"read_slang --threads 1 --ignore-assertions --no-implicit-memories --top {TOP} -G Rows={t.size} -G Cols={t.size} "
-              f"-G Cell={t.cell} -G Stages={t.stages} -G FastView={int(fast)} -F {rtl}/systole.f {rtl}/mxu/{TOP}.sv",
+              f"-G Cell={t.cell} -G Stages={t.stages} -G LoadBuses={t.buses} -G FastView={int(fast)} -F {rtl}/systole.f {rtl}/mxu/{TOP}.sv",
               "proc -norom", "flatten", "opt_expr", "opt_clean", "dffunmap", "opt_clean", "bmuxmap", "demuxmap", "bwmuxmap", "check -assert",
               "wreduce", "opt_expr", "opt_clean", "techmap * t:$mul %d", "opt_expr -mux_undef", "opt_clean", f"write_json {path}")
         module = json.loads(path.read_text())["modules"][TOP]
@@ -452,6 +458,10 @@ def decide(t):
     return proved, "proved" if proved else text
 
 
+def task(where, mutant=()):
+    return Task(where["cell"], where["size"], where["stages"], where.get("buses", 1), mutant)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=2)
@@ -464,8 +474,8 @@ def main():
 
     plan = yaml.safe_load((HERE / "views.yaml").read_text())
     plan = {part: [entry for entry in entries if args.long or not entry.get("long")] for part, entries in plan.items()}
-    tasks = [Task(p["cell"], p["size"], p["stages"]) for p in plan["proofs"]]
-    tasks += [Task(m["at"]["cell"], m["at"]["size"], m["at"]["stages"], (m["file"], m["from"], m["to"])) for m in plan["mutants"]]
+    tasks = [task(p) for p in plan["proofs"]]
+    tasks += [task(m["at"], (m["file"], m["from"], m["to"])) for m in plan["mutants"]]
     tasks = [t for t in tasks if args.only in t.name]
     if not tasks:
         print(f"views: nothing to prove for {args.only!r}", file=sys.stderr)

@@ -22,6 +22,8 @@ namespace {
 
 // Of the memory, for values of one program.
 constexpr uint64_t kPartOfMemory = 8;
+// Of the unified buffer, that a kernel which has all it wants leaves free.
+constexpr int64_t kSpare = 16;
 
 using ir::Node;
 using ir::Op;
@@ -99,13 +101,16 @@ class Planner {
     if (nodes.size() == 1 && !elementwise) return EmitNode(*nodes[0]);
     const FusedNodes fused = StagesOf(unit, kinds_, slots_);
     if (fused.outputs.empty()) return;  // nothing needs it
-    absl::StatusOr<KernelProgram> kernel = CompileFused(fused.spec, preset_);
+    absl::StatusOr<KernelProgram> kernel = InOwnBuffers([&](int64_t origin) {
+      return CompileFused(fused.spec, preset_, origin);
+    });
     if (kernel.ok() && IsSlower(unit, *kernel)) {
       const auto [product, rest] = WithoutProduct(unit);
       EmitNode(*product);
       return Emit(rest);
     }
     if (kernel.ok()) {
+      next_origin_ = kernel->ub_end;
       PlanStep step;
       step.kernel = *std::move(kernel);
       step.kernels = {nodes};
@@ -116,6 +121,24 @@ class Planner {
     }
     if (nodes.size() == 1) return EmitNode(*nodes[0]);
     for (const Unit& half : HalvesOf(unit, fused.stages)) Emit(half);
+  }
+
+  // Compiles a kernel whose buffers lie behind those of the kernel before, so
+  // that it loads while that one is still at work; unless it is slower with
+  // the room that is left.
+  template <typename Compile>
+  absl::StatusOr<KernelProgram> InOwnBuffers(const Compile& compile) const {
+    if (next_origin_ == 0 || next_origin_ > preset_.ub_bytes / 2)
+      return compile(0);
+    absl::StatusOr<KernelProgram> kernel = compile(next_origin_);
+    const bool enough = kernel.ok() && preset_.ub_bytes - kernel->ub_end >=
+                                           preset_.ub_bytes / kSpare;
+    if (enough) return kernel;
+    absl::StatusOr<KernelProgram> all = compile(0);
+    const bool slower =
+        !kernel.ok() ||
+        (all.ok() && all->expected_cycles < kernel->expected_cycles);
+    return slower ? std::move(all) : std::move(kernel);
   }
 
   // The product of matrices, and the other nodes.
@@ -183,8 +206,10 @@ class Planner {
       step.outputs.push_back(first_slot_.at(&node) + i);
     step.node = &node;
     if (kinds_.Of(node) == NodeKind::kMoved) {
-      absl::StatusOr<KernelProgram> kernel = CompileNode(node, preset_);
+      absl::StatusOr<KernelProgram> kernel = InOwnBuffers(
+          [&](int64_t origin) { return CompileNode(node, preset_, origin); });
       if (kernel.ok()) {
+        next_origin_ = kernel->ub_end;
         step.kernel = *std::move(kernel);
         step.kernels = {{&node}};
       }
@@ -297,6 +322,7 @@ class Planner {
   // Nodes that read a slot; null: it is an output, or read by other units.
   std::unordered_map<int, std::set<const Node*>> users_;
   ValueSlots slots_;
+  int64_t next_origin_ = 0;  // behind the buffers of the kernel before
 };
 
 }  // namespace

@@ -43,10 +43,10 @@ class ProductStage : public FusedStage {
 
 class Fused {
  public:
-  Fused(const FusedSpec& spec, const Preset& preset)
+  Fused(const FusedSpec& spec, const Preset& preset, int64_t origin)
       : spec_(spec),
         preset_(preset),
-        builder_(preset),
+        builder_(preset, origin),
         product_(ProductOf()),
         layout_(spec, preset, blocks_.get()) {}
 
@@ -179,8 +179,9 @@ class Fused {
 }  // namespace
 
 absl::StatusOr<KernelProgram> CompileFused(const FusedSpec& spec,
-                                           const Preset& preset) {
-  return Fused(spec, preset).Compile();
+                                           const Preset& preset,
+                                           int64_t origin) {
+  return Fused(spec, preset, origin).Compile();
 }
 
 }  // namespace systole::lanes

@@ -79,7 +79,8 @@ struct FusedSpec {
 // stored ones. Errors: ResourceExhausted (registers, instruction memory,
 // unified buffer): there are too many stages, or a graph must be divided.
 absl::StatusOr<KernelProgram> CompileFused(const FusedSpec& spec,
-                                           const Preset& preset);
+                                           const Preset& preset,
+                                           int64_t origin = 0);
 
 }  // namespace systole::lanes
 

@@ -66,13 +66,15 @@ std::vector<isa::Descriptor> KernelProgram::Placed(
   return placed;
 }
 
-KernelBuilder::KernelBuilder(const Preset& preset)
+KernelBuilder::KernelBuilder(const Preset& preset, int64_t origin)
     : preset_(preset),
       schedule_(preset),
       plan_(EmptyPlan(preset)),
       placer_(plan_.ub_bytes, plan_.align()) {
   // The code is at address 0 of both memories.
   next_ = Place("code", 8 * vpu::kImemWords).count;
+  if (origin > next_) Place("others", origin - next_);
+  fixed_ = placer_.Mark();
 }
 
 KernelBuilder::Bytes KernelBuilder::Place(const char* name, int64_t bytes) {
@@ -94,8 +96,7 @@ int64_t KernelBuilder::Room() const {
 }
 
 void KernelBuilder::ReleaseAll() {
-  constexpr size_t kCode = 1;
-  placer_.Release(kCode);
+  placer_.Release(fixed_);
   status_ = absl::OkStatus();
 }
 
@@ -201,6 +202,8 @@ void KernelBuilder::Run(int pc, const std::vector<int64_t>& arguments,
 absl::StatusOr<KernelProgram> KernelBuilder::Finish() {
   if (!status_.ok()) return status_;
   plan_.buffers = placer_.buffers();
+  for (const compiler::PlanBuffer& buffer : plan_.buffers)
+    program_.ub_end = std::max(program_.ub_end, buffer.at + buffer.bytes);
   if (absl::Status s = Verify(plan_); !s.ok()) return s;
   absl::StatusOr<compiler::Sequence> sequence = schedule_.Ordered();
   if (!sequence.ok()) return sequence.status();

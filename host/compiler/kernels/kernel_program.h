@@ -38,6 +38,7 @@ struct KernelProgram {
   std::vector<int64_t> bytes;               // size of each operand
   int64_t load_bytes = 0, store_bytes = 0;  // between HBM and unified buffer
   int64_t expected_cycles = 0;              // of the cost model
+  int64_t ub_end = 0;  // end of its buffers in the unified buffer
 
   // The descriptors for operands and code at these HBM addresses, which must be
   // multiples of the beat.
@@ -64,7 +65,9 @@ std::vector<KernelProgram::Patch> PatchesOf(
 
 class KernelBuilder {
  public:
-  explicit KernelBuilder(const Preset& preset);
+  // origin: no buffer but that of the code lies below this address, where a
+  // kernel before may still be at work.
+  explicit KernelBuilder(const Preset& preset, int64_t origin = 0);
 
   // Adds an operand in HBM; operands do not overlap.
   int AddOperand(int64_t bytes);
@@ -124,6 +127,7 @@ class KernelBuilder {
   KernelProgram program_;
   compiler::Plan plan_;  // holds the buffers
   compiler::BufferPlacer placer_;
+  size_t fixed_ = 0;  // buffers that stay
   absl::Status status_;
   std::vector<int64_t> bases_;  // placeholder addresses of the operands
   int64_t next_ = 0;            // end of everything placed in HBM

@@ -34,9 +34,10 @@ constexpr int64_t kMarginBytes = 4;  // that copies may read behind an operand
 
 class Move {
  public:
-  Move(const ir::Node& node, const Preset& preset)
+  Move(const ir::Node& node, const Preset& preset, int64_t origin)
       : node_(node),
         preset_(preset),
+        origin_(origin),
         shape_(node.type.shape),
         strides_(ir::StridesOf(shape_)),
         size_(ir::ElementBytes(node.type.element)),
@@ -233,7 +234,7 @@ class Move {
           source_(source),
           rows_(rows),
           slots_(slots),
-          builder_(move.preset_),
+          builder_(move.preset_, move.origin_),
           code_(move.preset_) {}
 
     absl::StatusOr<KernelProgram> Compile() {
@@ -370,6 +371,7 @@ class Move {
 
   const ir::Node& node_;
   const Preset& preset_;
+  const int64_t origin_;
   const ir::Ints& shape_;
   const ir::Ints strides_;     // of the result
   const int64_t size_, beat_;  // bytes: of an element, of what DMA moves
@@ -383,8 +385,9 @@ class Move {
 }  // namespace
 
 absl::StatusOr<KernelProgram> CompileMove(const ir::Node& node,
-                                          const Preset& preset) {
-  return Move(node, preset).Compile();
+                                          const Preset& preset,
+                                          int64_t origin) {
+  return Move(node, preset, origin).Compile();
 }
 
 }  // namespace systole::lanes

@@ -17,7 +17,8 @@ namespace systole::lanes {
 // Operands of the program: those of the node (IsMove), then its result. Errors:
 // ResourceExhausted (unified buffer, instruction memory).
 absl::StatusOr<KernelProgram> CompileMove(const ir::Node& node,
-                                          const Preset& preset);
+                                          const Preset& preset,
+                                          int64_t origin = 0);
 
 }  // namespace systole::lanes
 

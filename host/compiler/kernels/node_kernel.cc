@@ -25,14 +25,16 @@ bool HasKernel(const Node& node) {
 }
 
 absl::StatusOr<KernelProgram> CompileNode(const Node& node,
-                                          const Preset& preset) {
-  if (IsMove(node)) return CompileMove(node, preset);
-  if (node.op == Op::kHloMatrixProduct) return CompileProduct(node, preset);
+                                          const Preset& preset,
+                                          int64_t origin) {
+  if (IsMove(node)) return CompileMove(node, preset, origin);
+  if (node.op == Op::kHloMatrixProduct)
+    return CompileProduct(node, preset, origin);
   if (IsIndexed(node)) return CompileIndexed(node, preset);
   if (IsWindowed(node)) return CompileWindowed(node, preset);
   if (IsSort(node)) return CompileSort(node, preset);
   if (IsElimination(node)) return CompileElimination(node, preset);
-  return IsReduction(node) ? CompileReduction(node, preset)
+  return IsReduction(node) ? CompileReduction(node, preset, origin)
                            : CompileRegionReduction(node, preset);
 }
 

@@ -18,7 +18,8 @@ bool HasKernel(const ir::Node& node);
 // Operands of the program: those of the node, then its results. Errors:
 // ResourceExhausted (unified buffer).
 absl::StatusOr<KernelProgram> CompileNode(const ir::Node& node,
-                                          const Preset& preset);
+                                          const Preset& preset,
+                                          int64_t origin = 0);
 
 }  // namespace systole::lanes
 

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_format.h"
 #include "host/compiler/access.h"
+#include "host/compiler/cost_model.h"
 #include "host/compiler/geometry.h"
 #include "systole/gen/vpu.h"
 
@@ -101,8 +102,13 @@ absl::Status ProductBlocks::Place(int64_t block) {
     a_bytes_ = std::max(a_bytes_, Room(2 * run.size));
   }
   a_at_ = builder_.Place("lines", buffers * a_bytes_).at;
-  const int64_t least = std::min<int64_t>(2, strips_ * (lines_ / m_));
-  const int64_t all = strips_ * std::min<int64_t>(2, lines_ / m_);
+  const int64_t batches = lines_ / m_;
+  const int64_t least = std::min<int64_t>(2, strips_ * batches);
+  // As many that parts of single vectors hide their chains, and the next ones.
+  const int64_t turns = 2 * CeilDiv(compiler::ArrayLatency(preset_),
+                                    compiler::ShortestPass(preset_));
+  const int64_t all = std::max(strips_ * std::min<int64_t>(2, batches),
+                               std::min(strips_ * batches, turns));
   panel_ = n_tiles_;
   strip_bytes_ = StripBytes();
   slots_ = std::clamp(builder_.Room() / strip_bytes_, least, all);
@@ -162,6 +168,7 @@ void ProductBlocks::Block(int64_t first, int64_t end, int64_t to) {
     Batch(line, stop, a, c);
     line = stop;
   }
+  MultiplyParts();
 }
 
 // Multiplies lines of one batch. `a` and `c` are the addresses that element 0
@@ -176,7 +183,11 @@ void ProductBlocks::Batch(int64_t first, int64_t end, int64_t a, int64_t c) {
       panels ? panel_ : std::clamp<int64_t>(bank_rows_ / rows, 1, n_tiles_);
   const std::vector<Lines> all = walk_.LinesOf(first, end, bank_rows_ / group);
   const auto each = [&](int64_t tile, const Lines& lines) {
-    Tiles(lines, tile, std::min(n_tiles_, tile + group), a, c);
+    const int64_t end = std::min(n_tiles_, tile + group);
+    // A strip of columns holds one tile.
+    const int64_t step = transposed_ ? 1 : end - tile;
+    for (int64_t t = tile; t < end; t += step)
+      Add({lines, t, t + step, a + 2 * lines.offset, c});
   };
   if (panels) {  // one stays for all lines
     for (int64_t tile = 0; tile < n_tiles_; tile += group)
@@ -187,40 +198,65 @@ void ProductBlocks::Batch(int64_t first, int64_t end, int64_t a, int64_t c) {
     for (int64_t tile = 0; tile < n_tiles_; tile += group) each(tile, lines);
 }
 
-// Multiplies column tiles begin to end - 1 of lines.
-void ProductBlocks::Tiles(const Lines& lines, int64_t begin, int64_t end,
-                          int64_t a, int64_t c) {
-  const int64_t batch = lines.line / m_, count = lines.count();
-  const int64_t sums = bank_ * bank_rows_;
-  bank_ ^= 1;
-  const int64_t from = a + 2 * lines.offset;
-  const auto multiply = [&](const Depth& depth, int64_t first, int64_t last) {
-    for (int64_t t = first; t < last; ++t)
-      Multiply(lines, depth, from, sums + (t - begin) * count);
-  };
-  if (transposed_) {
-    for (int64_t t = begin; t < end; ++t) {
-      for (const Depth& depth : walk_.depths()) {
-        PushColumns(batch, t, depth);
-        multiply(depth, t, t + 1);
-      }
-    }
-  } else {
-    // The last tile may be narrower.
-    const int64_t whole = std::clamp(n_ / preset_.cols, begin, end);
-    for (size_t i = 0; i < walk_.depths().size(); ++i) {
-      for (const auto& [first, last] :
-           {std::pair(begin, whole), std::pair(whole, end)}) {
-        if (first == last) continue;
-        PushRows(batch, i, first, last);
-        multiply(walk_.depths()[i], first, last);
-      }
+void ProductBlocks::Add(Part part) {
+  // Strips of columns are needed in all passes, and so must stay.
+  const auto strips = static_cast<int64_t>(parts_.size()) + 1;
+  if (!parts_.empty() && (rows_ + part.rows() > bank_rows_ || Hides() ||
+                          (transposed_ && strips > slots_)))
+    MultiplyParts();
+  part.sums = bank_ * bank_rows_ + rows_;
+  rows_ += part.rows();
+  parts_.push_back(part);
+}
+
+bool ProductBlocks::Hides() const {
+  int64_t cycles = 0;
+  for (const Part& part : parts_) {
+    cycles += (part.end - part.begin) *
+              std::max(part.lines.count(), compiler::ShortestPass(preset_));
+  }
+  return cycles >= compiler::ArrayLatency(preset_);
+}
+
+void ProductBlocks::MultiplyParts() {
+  for (size_t i = 0; i < walk_.depths().size(); ++i)
+    for (const Part& part : parts_) PushAndMultiply(part, i);
+  for (const Part& part : parts_) {
+    const int64_t count = part.lines.count();
+    for (int64_t t = part.begin; t < part.end; ++t) {
+      Drain(part.sums + (t - part.begin) * count, count,
+            part.to + 4 * (n_ * part.lines.line + t * preset_.cols),
+            std::min(preset_.cols, n_ - t * preset_.cols));
     }
   }
-  for (int64_t t = begin; t < end; ++t) {
-    Drain(sums + (t - begin) * count, count,
-          c + 4 * (n_ * lines.line + t * preset_.cols),
-          std::min(preset_.cols, n_ - t * preset_.cols));
+  parts_.clear();
+  rows_ = 0;
+  bank_ ^= 1;
+}
+
+void ProductBlocks::PushAndMultiply(const Part& part, size_t i) {
+  const int64_t batch = part.lines.line / m_;
+  const Depth& depth = walk_.depths()[i];
+  const auto multiply = [&](int64_t first, int64_t last) {
+    for (int64_t t = first; t < last; ++t) {
+      Multiply(part.lines, depth, part.from,
+               part.sums + (t - part.begin) * part.lines.count());
+    }
+  };
+  if (transposed_) {
+    for (int64_t t = part.begin; t < part.end; ++t) {
+      PushColumns(batch, t, depth);
+      multiply(t, t + 1);
+    }
+    return;
+  }
+  // The last tile may be narrower.
+  const int64_t whole = std::clamp(n_ / preset_.cols, part.begin, part.end);
+  for (const auto& [first, last] :
+       {std::pair(part.begin, whole), std::pair(whole, part.end)}) {
+    if (first == last) continue;
+    PushRows(batch, i, first, last);
+    multiply(first, last);
   }
 }
 

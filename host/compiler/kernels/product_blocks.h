@@ -15,6 +15,11 @@
 // the matrices are given as columns, the columns of a tile; both are
 // contiguous. A strip stays in the unified buffer until another one needs its
 // slot.
+//
+// The sums of a part, lines and column tiles of a batch, are chains over all
+// passes: a pass starts from what the one before has left, which takes the way
+// through the array. Parts of few vectors take turns, so that the others hide
+// that time.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_PRODUCT_BLOCKS_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_PRODUCT_BLOCKS_H_
 
@@ -60,9 +65,20 @@ class ProductBlocks {
   int64_t Room(int64_t bytes) const { return builder_.Align(bytes + unit_); }
   int64_t LoadedBy(int64_t block) const;
   int64_t Load(int operand, int64_t offset, int64_t bytes, int64_t at);
+  struct Part {  // column tiles begin to end - 1 of lines
+    Lines lines;
+    int64_t begin, end;
+    int64_t from, to;  // addresses of the lines and of result line 0
+    int64_t sums = 0;  // accumulator row
+
+    int64_t rows() const { return (end - begin) * lines.count(); }
+  };
   void Batch(int64_t first, int64_t end, int64_t a, int64_t c);
-  void Tiles(const Lines& lines, int64_t begin, int64_t end, int64_t a,
-             int64_t c);
+  // Parts wait until they hide their chains or a bank is full.
+  void Add(Part part);
+  bool Hides() const;
+  void MultiplyParts();
+  void PushAndMultiply(const Part& part, size_t i);
   int64_t StripBytes() const;
   int64_t Strip(int64_t batch, int64_t strip, int64_t row, int64_t rows,
                 int64_t panel);
@@ -88,7 +104,8 @@ class ProductBlocks {
   int64_t strips_at_ = 0, slots_ = 2, next_slot_ = 0;
   // Batch; number of strip and panel.
   std::vector<std::pair<int64_t, int64_t>> held_;
-  int64_t bank_ = 0;
+  std::vector<Part> parts_;
+  int64_t bank_ = 0, rows_ = 0;  // of the parts; rows_: used
   int left_ = 0, right_ = 1;
 };
 

@@ -7,7 +7,8 @@
 namespace systole::lanes {
 
 absl::StatusOr<KernelProgram> CompileProduct(const ir::Node& node,
-                                             const Preset& preset) {
+                                             const Preset& preset,
+                                             int64_t origin) {
   FusedSpec spec;
   spec.rows = node.type.elements() / node.type.shape.back();
   for (const ir::Value& operand : node.operands) {
@@ -20,7 +21,7 @@ absl::StatusOr<KernelProgram> CompileProduct(const ir::Node& node,
   result.by_rows = spec.rows > 1;
   result.stored = true;
   spec.stages.emplace_back(FusedSpec::Product{&node, 0, 1, 2});
-  return CompileFused(spec, preset);
+  return CompileFused(spec, preset, origin);
 }
 
 }  // namespace systole::lanes

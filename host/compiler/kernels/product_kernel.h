@@ -18,7 +18,8 @@ namespace systole::lanes {
 // array needs at a time (two strips of the right matrix, some lines of the left
 // one and of the product).
 absl::StatusOr<KernelProgram> CompileProduct(const ir::Node& node,
-                                             const Preset& preset);
+                                             const Preset& preset,
+                                             int64_t origin = 0);
 
 }  // namespace systole::lanes
 

@@ -27,10 +27,10 @@ constexpr int64_t kMostBlocks = 16;
 
 class Reduction {
  public:
-  Reduction(const ir::Node& node, const Preset& preset)
+  Reduction(const ir::Node& node, const Preset& preset, int64_t origin)
       : node_(node),
         preset_(preset),
-        builder_(preset),
+        builder_(preset, origin),
         copies_(preset),
         size_(ir::ElementBytes(node.type.element)),
         beat_(builder_.Align(1)),
@@ -197,13 +197,14 @@ bool IsReduction(const ir::Node& node) {
 }
 
 absl::StatusOr<KernelProgram> CompileReduction(const ir::Node& node,
-                                               const Preset& preset) {
+                                               const Preset& preset,
+                                               int64_t origin) {
   if (IsStreamed(node, preset)) {
     absl::StatusOr<KernelProgram> program =
-        CompileStreamedReduction(node, preset);
+        CompileStreamedReduction(node, preset, origin);
     if (!absl::IsResourceExhausted(program.status())) return program;
   }
-  return Reduction(node, preset).Compile();
+  return Reduction(node, preset, origin).Compile();
 }
 
 }  // namespace systole::lanes

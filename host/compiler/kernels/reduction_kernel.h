@@ -17,7 +17,8 @@ bool IsReduction(const ir::Node& node);
 
 // Like CompileNode.
 absl::StatusOr<KernelProgram> CompileReduction(const ir::Node& node,
-                                               const Preset& preset);
+                                               const Preset& preset,
+                                               int64_t origin = 0);
 
 }  // namespace systole::lanes
 

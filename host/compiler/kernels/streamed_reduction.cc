@@ -54,10 +54,10 @@ int64_t PowerOf(int64_t count) {
 
 class StreamedReduction {
  public:
-  StreamedReduction(const ir::Node& node, const Preset& preset)
+  StreamedReduction(const ir::Node& node, const Preset& preset, int64_t origin)
       : node_(node),
         preset_(preset),
-        builder_(preset),
+        builder_(preset, origin),
         size_(ir::ElementBytes(node.type.element)),
         count_(TreeOf(node).count),
         inner_(TreeOf(node).inner),
@@ -203,8 +203,9 @@ bool IsStreamed(const ir::Node& node, const Preset& preset) {
 }
 
 absl::StatusOr<KernelProgram> CompileStreamedReduction(const ir::Node& node,
-                                                       const Preset& preset) {
-  return StreamedReduction(node, preset).Compile();
+                                                       const Preset& preset,
+                                                       int64_t origin) {
+  return StreamedReduction(node, preset, origin).Compile();
 }
 
 }  // namespace systole::lanes

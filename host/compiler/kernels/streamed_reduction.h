@@ -21,7 +21,8 @@ bool IsStreamed(const ir::Node& node, const Preset& preset);
 // Operands of the program: those of the node, then its result. Errors:
 // ResourceExhausted (unified buffer, instruction memory).
 absl::StatusOr<KernelProgram> CompileStreamedReduction(const ir::Node& node,
-                                                       const Preset& preset);
+                                                       const Preset& preset,
+                                                       int64_t origin = 0);
 
 }  // namespace systole::lanes
 

@@ -28,7 +28,7 @@ module dma_bench
     output logic        fault_newest_o,
     output logic        progress_o,
     output logic        full_o,
-    output logic        win_valid_o,  // of the unified buffer's window: a bf16 core's
+    output logic        win_valid_o,  // of the unified buffer's windows: a bf16 core's
     output logic        rd_valid_o,
     input  logic        rd_ready_i,
     output logic [35:0] rd_addr_o,
@@ -96,14 +96,17 @@ module dma_bench
     assign wr_mask   = '1;
     // verilator lint_off UNUSEDSIGNAL
     logic        wf_transpose;  // of tiles from the unified buffer: tiles_bench.sv
-    logic [24:0] win_addr;
-    logic [1:0]  win_need;
+    localparam int unsigned T = tile_windows(Cfg);
+    logic [T-1:0]       win_valid;
+    logic [T-1:0][24:0] win_addr;
+    logic [T-1:0][1:0]  win_need;
     // verilator lint_on UNUSEDSIGNAL
+    assign win_valid_o = win_valid != '0;
     systole_weight_loader #(.Cfg(Cfg)) u_dut (
         .clk_i, .rst_ni, .freeze_i, .hbm_base_i, .hbm_end_i,
         .req_i(req), .rsp_o(rsp),
         .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
-        .win_valid_o, .win_addr_o(win_addr), .win_need_o(win_need), .win_ready_i(1'b0), .win_rsp_valid_i(1'b0),
+        .win_valid_o(win_valid), .win_addr_o(win_addr), .win_need_o(win_need), .win_ready_i('0), .win_rsp_valid_i('0),
         .win_data_i('0), .wf_valid_o(wr_valid_o), .wf_data_o(wr_data), .wf_transpose_o(wf_transpose), .wf_free_i, .full_o
     );
   end

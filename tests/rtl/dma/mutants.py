@@ -51,10 +51,17 @@ MUTANTS = [
     # Tiles.
     (TILES, "(began_q ? room2_q : room1_q)", "room1_q"),
     (TILES, "> limit_q);", ">= limit_q);"),
-    (TILES, "row_addr_q[41:EndBits] != '0", "1'b0"),
+    (TILES, "row_addr_q[i][41:EndBits] != '0", "1'b0"),
     (TILES, "illegal_now_q <= illegal_q;", "illegal_now_q <= 1'b0;"),
     (TILES, "!next_valid_q && !bad;", "!next_valid_q;"),
-    (TILES, "begins_q      <= sub_q == '0;", "begins_q      <= 1'b0;"),
+    (TILES, "(!full_o || granted_q != '0)", "1'b1"),
+    (TILES, "go ? wants & ~granted_q : '0", "go ? wants : '0"),
+    (TILES, "(win_valid_o & ~win_ready_i) == '0", "(win_valid_o & win_ready_i) != '0"),
+    (TILES, "win_rsp_valid_i[i] ? win_data_i[i][RowBits-1:0] : held_q", "win_data_i[i][RowBits-1:0]"),
+    (TILES, "joined_q ? D : 32'(d_q.cols)", "1'b0 ? D : 32'(d_q.cols)"),
+    (TILES, "32'(n.cols) == Cols && 32'(n.pitch)", "32'(n.pitch)"),
+    (TILES, "tile_addr_q[i] + addr_t'(d_q.tile_stride);\n          row", "tile_addr_q[0] + addr_t'(d_q.tile_stride);\n          row"),
+    (TILES, "if (outside_q[i-1]) fault_addr_o", "if (outside_q[0]) fault_addr_o"),
     (TILES, "busy_o       = next_valid_q || active_q", "busy_o       = active_q"),
 ]
 

@@ -5,11 +5,13 @@
 // tiles that arrive, by rows or by columns, as early and as late as they may,
 // against the golden cell.
 //
-//   Stream<VArrayBf16x8s3>(Bf16(3), /*size=*/8, /*passes=*/30, /*seed=*/1);
+//   Stream<VArrayBf16x8s3>(Bf16(3), /*size=*/8, /*buses=*/1, /*passes=*/30,
+//                          /*seed=*/1);
 
 #ifndef SYSTOLE_TESTS_RTL_MXU_ARRAY_BENCH_H_
 #define SYSTOLE_TESTS_RTL_MXU_ARRAY_BENCH_H_
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -47,11 +49,14 @@ using Sums = std::vector<uint32_t>;
 template <typename Model>
 class ArrayBench {
  public:
-  ArrayBench(Cell cell, int size, uint32_t seed)
+  ArrayBench(Cell cell, int size, int buses, uint32_t seed)
       : cell_(std::move(cell)),
         size_(size),
+        buses_(buses),
+        block_(size / buses),
         latency_((cell_.stages > 1 ? 2 : 1) + size * cell_.row_cycles() + size),
-        rng_(seed) {
+        rng_(seed),
+        writes_(buses * buses) {
     context_.randReset(2);
     context_.randSeed(static_cast<int>(seed) + 1);
     dut_ = std::make_unique<Model>(&context_);
@@ -60,7 +65,7 @@ class ArrayBench {
 
   int size() const { return size_; }
   // The shortest pass behind which the next one can follow at once.
-  int shortest_pass() const { return size_ * cell_.row_cycles(); }
+  int shortest_pass() const { return block_ * cell_.row_cycles(); }
   int latency() const { return latency_; }
 
   // Plans a pass from cycle `start`; its tile is written row by row or column
@@ -70,16 +75,22 @@ class ArrayBench {
             bool columns) {
     const int64_t last = free_[bank_];
     const int64_t early =
-        columns ? 1 + (size_ - 1) * cell_.row_cycles() : size_;
-    for (int i = 0; i < size_; ++i) {
-      const int64_t at = (late ? start : last + early) +
-                         i * (columns ? 1 : cell_.row_cycles());
-      ASSERT_GT(at, writes_.empty() ? cycle : writes_.back().cycle);
-      Row data = tile[i];
-      if (columns) {
-        for (int r = 0; r < size_; ++r) data[r] = tile[r][i];
+        columns ? 1 + (block_ - 1) * cell_.row_cycles() : block_;
+    for (int b = 0; b < buses_ * buses_; ++b) {
+      const int row = b / buses_ * block_, column = b % buses_ * block_;
+      const int64_t reached = row * cell_.row_cycles() + column;
+      std::deque<Write>& writes = writes_[b];
+      for (int i = 0; i < block_; ++i) {
+        const int64_t at = (late ? start : last + early) + reached +
+                           i * (columns ? 1 : cell_.row_cycles());
+        ASSERT_GT(at, writes.empty() ? cycle : writes.back().cycle);
+        Row data(block_);
+        for (int k = 0; k < block_; ++k) {
+          data[k] =
+              columns ? tile[row + k][column + i] : tile[row + i][column + k];
+        }
+        writes.push_back({at, bank_, columns, i, data});
       }
-      writes_.push_back({at, bank_, columns, i, data});
     }
     tile_ = tile;
     bank_ = !bank_;
@@ -100,7 +111,11 @@ class ArrayBench {
 
   // Runs until everything planned has left the array.
   void Run() {
-    while (!vectors_.empty() || !leaving_.empty() || !writes_.empty()) Clock();
+    const auto writes = [&] {
+      return std::any_of(writes_.begin(), writes_.end(),
+                         [](const auto& block) { return !block.empty(); });
+    };
+    while (!vectors_.empty() || !leaving_.empty() || writes()) Clock();
   }
 
   int64_t cycle = 0, checked = 0;
@@ -138,18 +153,24 @@ class ArrayBench {
       leaving_.push_back(e);
       vectors_.pop_front();
     }
-    dut_->wl_valid_i = !writes_.empty() && writes_.front().cycle == cycle;
-    dut_->wl_bank_i = rng_() & 1;
-    dut_->wl_column_i = rng_() & 1;
-    dut_->wl_row_i = rng_() % size_;
-    if (dut_->wl_valid_i) {
-      const Write& w = writes_.front();
-      dut_->wl_bank_i = w.bank;
-      dut_->wl_column_i = w.column;
-      dut_->wl_row_i = w.index;
-      for (int c = 0; c < size_; ++c) dut_->wl_data_i[c] = w.data[c];
-      writes_.pop_front();
+    const uint32_t all = (1u << buses_ * buses_) - 1;
+    uint32_t valid = 0, bank = rng_() & all, column = rng_() & all;
+    for (int b = 0; b < buses_ * buses_; ++b) {
+      std::deque<Write>& writes = writes_[b];
+      dut_->wl_row_i[b] = rng_() % block_;
+      if (writes.empty() || writes.front().cycle != cycle) continue;
+      const Write& w = writes.front();
+      const uint32_t bit = 1u << b;
+      valid |= bit;
+      bank = w.bank ? bank | bit : bank & ~bit;
+      column = w.column ? column | bit : column & ~bit;
+      dut_->wl_row_i[b] = w.index;
+      for (int k = 0; k < block_; ++k) dut_->wl_data_i[b][k] = w.data[k];
+      writes.pop_front();
     }
+    dut_->wl_valid_i = valid;
+    dut_->wl_bank_i = bank;
+    dut_->wl_column_i = column;
     dut_->clk_i = 0;
     dut_->eval();
     if (!leaving_.empty() && leaving_.front().cycle + latency_ == cycle) {
@@ -170,14 +191,14 @@ class ArrayBench {
   }
 
   const Cell cell_;
-  const int size_, latency_;
+  const int size_, buses_, block_, latency_;  // block_: rows of a block
   std::mt19937 rng_;
   VerilatedContext context_;
   std::unique_ptr<Model> dut_;
   std::vector<Row> tile_;
-  bool bank_ = false;         // of the next tile
-  int64_t free_[2] = {0, 0};  // last vector of the bank's tile
-  std::deque<Write> writes_;
+  bool bank_ = false;                      // of the next tile
+  int64_t free_[2] = {0, 0};               // last vector of the bank's tile
+  std::vector<std::deque<Write>> writes_;  // of each block
   std::deque<Entry> vectors_, leaving_;
   int failures_ = 0;
 };
@@ -227,11 +248,11 @@ class Values {
 // Passes of the shortest length and longer ones, back to back or with gaps in
 // which the array is not enabled.
 template <typename Model>
-void Stream(Cell cell, int size, int passes, uint32_t seed) {
-  SCOPED_TRACE(::testing::Message()
-               << size << " stages " << cell.stages << " seed " << seed);
+void Stream(Cell cell, int size, int buses, int passes, uint32_t seed) {
+  SCOPED_TRACE(::testing::Message() << size << " stages " << cell.stages
+                                    << " buses " << buses << " seed " << seed);
   const bool late = seed / 2 % 2 == 1, bf16 = cell.has_sum_in;
-  ArrayBench<Model> bench(std::move(cell), size, seed);
+  ArrayBench<Model> bench(std::move(cell), size, buses, seed);
   Values values(seed, seed % 2 == 1);
   int64_t at = 4 * bench.latency(), vectors = 0;
   for (int p = 0; p < passes; ++p) {
@@ -257,7 +278,7 @@ template <typename Model>
 void SumsGoOn(int stages) {
   constexpr int kSize = 8, kTiles = 4;
   Values values(stages, true);
-  ArrayBench<Model> bench(Bf16(stages), kSize, stages);
+  ArrayBench<Model> bench(Bf16(stages), kSize, /*buses=*/1, stages);
   const int m = bench.latency();
   std::vector<Row> a(m), w;
   for (Row& row : a) row = values.Elements(kSize * kTiles);

@@ -7,7 +7,9 @@
 #include "VArrayBf16x8s2.h"
 #include "VArrayBf16x8s4.h"
 #include "VArrayBf16x8s5.h"
+#include "VArrayBf16x8s5b2.h"
 #include "VArrayInt8x8s2.h"
+#include "VArrayInt8x8s2b2.h"
 #include "tests/rtl/mxu/array_bench.h"
 #include "tests/testing/seeds.h"
 
@@ -17,17 +19,19 @@ namespace {
 TEST(ArrayTest, Int8) {
   for (const uint32_t seed :
        systole::testing_options::SeedList<uint32_t>(20, 0)) {
-    Stream<VArrayInt8x8s2>(Int8(2), 8, 30, seed);
+    Stream<VArrayInt8x8s2>(Int8(2), 8, 1, 30, seed);
+    Stream<VArrayInt8x8s2b2>(Int8(2), 8, 2, 30, seed);
   }
 }
 
 TEST(ArrayTest, Bf16) {
   for (const uint32_t seed :
        systole::testing_options::SeedList<uint32_t>(20, 0)) {
-    Stream<VArrayBf16x8s1>(Bf16(1), 8, 30, seed);
-    Stream<VArrayBf16x8s2>(Bf16(2), 8, 30, seed);
-    Stream<VArrayBf16x8s4>(Bf16(4), 8, 30, seed);
-    Stream<VArrayBf16x8s5>(Bf16(5), 8, 30, seed);
+    Stream<VArrayBf16x8s1>(Bf16(1), 8, 1, 30, seed);
+    Stream<VArrayBf16x8s2>(Bf16(2), 8, 1, 30, seed);
+    Stream<VArrayBf16x8s4>(Bf16(4), 8, 1, 30, seed);
+    Stream<VArrayBf16x8s5>(Bf16(5), 8, 1, 30, seed);
+    Stream<VArrayBf16x8s5b2>(Bf16(5), 8, 2, 30, seed);
   }
 }
 

@@ -5,6 +5,8 @@
 // simulation (array_bench.h; array_stages_test.cc).
 
 #include "VArrayBf16x8s3.h"
+#include "VArrayBf16x8s3b2.h"
+#include "VArrayInt8x16b4.h"
 #include "VArrayInt8x8.h"
 #include "tests/rtl/mxu/array_bench.h"
 #include "tests/testing/seeds.h"
@@ -15,14 +17,16 @@ namespace {
 TEST(ArrayTest, Int8) {
   for (const uint32_t seed :
        systole::testing_options::SeedList<uint32_t>(20, 0)) {
-    Stream<VArrayInt8x8>(Int8(1), 8, 30, seed);
+    Stream<VArrayInt8x8>(Int8(1), 8, 1, 30, seed);
+    Stream<VArrayInt8x16b4>(Int8(1), 16, 4, 30, seed);
   }
 }
 
 TEST(ArrayTest, Bf16) {
   for (const uint32_t seed :
        systole::testing_options::SeedList<uint32_t>(20, 0)) {
-    Stream<VArrayBf16x8s3>(Bf16(3), 8, 30, seed);
+    Stream<VArrayBf16x8s3>(Bf16(3), 8, 1, 30, seed);
+    Stream<VArrayBf16x8s3b2>(Bf16(3), 8, 2, 30, seed);
   }
 }
 

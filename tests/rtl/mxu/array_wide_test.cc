@@ -15,13 +15,13 @@ namespace {
 TEST(ArrayTest, Int8At32) {
   for (const uint32_t seed :
        systole::testing_options::SeedList<uint32_t>(4, 0)) {
-    Stream<VArrayInt8x32>(Int8(1), 32, 8, seed);
+    Stream<VArrayInt8x32>(Int8(1), 32, 2, 8, seed);
   }
 }
 
 TEST(ArrayTest, Bf16At128) {
-  Stream<VArrayBf16x128>(Bf16(3), 128, 3, 7);
-  Stream<VArrayBf16x128>(Bf16(3), 128, 3, 8);
+  Stream<VArrayBf16x128>(Bf16(3), 128, 2, 3, 7);
+  Stream<VArrayBf16x128>(Bf16(3), 128, 2, 3, 8);
 }
 
 }  // namespace

@@ -161,6 +161,24 @@ void Throughput(std::string_view preset, int segments, int vectors,
             3 * passes * vectors + first + last + 14 + bench.kPreparation);
 }
 
+// Passes of a vector each, into rows of their own: as fast as tiles are loaded.
+template <typename Model>
+void SingleVectors(std::string_view preset, int passes) {
+  Bench<Model> bench(preset, 18, {});
+  std::vector<isa::Matmul> list(passes, PlainMatmul(bench.p, 1));
+  for (int i = 0; i < passes; ++i) {
+    list[i].acc = static_cast<uint32_t>(i);
+    bench.PushFor(list[i]);
+  }
+  const int64_t cycles = bench.Run(list);
+  for (const isa::Matmul& d : list) bench.CheckRows(d);
+  // The first tile's beats, and the last vector's way through the array.
+  const int64_t first = bench.p.tile_bytes() / bench.p.beat_bytes(),
+                last = 2 + 2 * bench.p.rows + bench.p.cols;
+  EXPECT_LE(cycles, passes * bench.p.rows / bench.p.load_buses + first + last +
+                        14 + bench.kPreparation);
+}
+
 }  // namespace systole::mxu_test
 
 #endif  // SYSTOLE_TESTS_RTL_MXU_CASES_H_

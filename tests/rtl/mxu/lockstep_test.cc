@@ -18,7 +18,7 @@ namespace {
 template <typename Model>
 void RunAgainstWrongView(const Cell& cell) {
   ::dup2(2, 1);  // the simulator reports on the standard output
-  Stream<Model>(cell, 8, 30, 1);
+  Stream<Model>(cell, 8, 1, 30, 1);
 }
 
 TEST(LockstepDeathTest, AWrongViewIsSeen) {

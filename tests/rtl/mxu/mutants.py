@@ -10,8 +10,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import mutation  # noqa: E402
 
-SDS, PREPARE, WALK, MXU, ROWS, TRANSPOSER, FIFO = (
-    f"mxu/systole_{name}.sv" for name in ("sds", "sds_prepare", "sds_walk", "mxu", "mxu_rows", "transposer", "weight_fifo"))
+SDS, PREPARE, WALK, MXU, ROWS, TRANSPOSER, FIFO, BLOCK = (
+    f"mxu/systole_{name}.sv" for name in ("sds", "sds_prepare", "sds_walk", "mxu", "mxu_rows", "transposer", "weight_fifo", "weight_block"))
 RAM, ACC, BANK, BUFFER = ("cells/systole_transpose_ram.sv", "accumulators/systole_accumulators.sv", "unified_buffer/systole_ub_bank.sv",
                           "unified_buffer/systole_unified_buffer.sv")
 
@@ -63,10 +63,20 @@ MUTANTS = [
     (PREPARE, "if (desc_i.img_pitch[0]) odd = AddrBits'(desc_i.img_pitch);", ""),
     (PREPARE, "AddrBits'($signed(desc_i.seg_dx[s-1]))", "AddrBits'(desc_i.seg_dx[s-1])"),
     # Tiles.
-    (FIFO, "if (pop && 32'(rd_ptr_q) % WordsPerTile == 0) transpose1_q", "if (pop) transpose1_q"),
-    (MXU, ".wl_column_i(row_transpose)", ".wl_column_i(1'b0)"),
+    (FIFO, "(t == 1 ? C : R)", "R"),
+    (FIFO, "(t==1?R : C)*PartBits", "C*PartBits"),
+    (FIFO, "32'(age_q[i]) == Offset)", "32'(age_q[i]) + 3 == Offset)"),
+    (FIFO, "start_transpose[b] = transpose_q[i];", "start_transpose[b] = rd_transpose;"),
+    (FIFO, "transpose_q[wr_tile_q] <= wf_transpose_i", "transpose_q[wr_tile_q] <= 1'b0"),
+    (FIFO, "pop[Blocks-1] ?", "pop[0] ?"),
+    (BLOCK, "if (32'(index_q) == BlockRows - 1) bank_q <= !bank_q;", ""),
+    (BLOCK, "start_i ? transpose_i : transpose_q", "transpose_i"),
+    (BLOCK, "row_index_o     <= index1_q;", "row_index_o     <= index_q;"),
+    (MXU, ".wl_column_i(row_transpose)", ".wl_column_i('0)"),
     (MXU, "else if (pass_first) bank_q <= !bank_q;", "else if (enter) bank_q <= !bank_q;"),
-    (MXU, "if (pass_first) cool_q <= CoolBits'(Cool);", "if (pass_first) cool_q <= CoolBits'(Cool - 4);"),
+    (MXU, "cool_q[b] <= CoolBits'(Cool);", "cool_q[b] <= CoolBits'(Cool - 4);"),
+    (MXU, "!used_q[load_bank_q] &&", ""),
+    (MXU, "if (next_valid && next_take) used_q[bank_q] <= 1'b0;", "if (next_valid) used_q[bank_q] <= 1'b0;"),
     # The buffer.
     (BANK, "if (we != '1) begin", "if (1'b0) begin"),
     (BUFFER, "re |= rd_claims[p][b];", "re |= rd_claims[p][b] && p != 1;"),

@@ -23,7 +23,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(MxuThroughput, NanoPassesRunBackToBack) {
   for (int segments = 1; segments <= 4; ++segments) {
-    Throughput<VMxuNano>("nano", segments, 8 + 2, 12);
+    Throughput<VMxuNano>("nano", segments, 8, 12);
     Throughput<VMxuNano>("nano", segments, 40, 12);
   }
 }

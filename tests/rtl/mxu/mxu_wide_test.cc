@@ -25,9 +25,12 @@ TEST(Mxu, V1MatchesTheWalk) { RandomProgram<VMxuV1>("v1", 200, 2, 4); }
 
 TEST(MxuThroughput, EdgePassesRunBackToBack) {
   for (int segments = 1; segments <= 4; ++segments) {
-    Throughput<VMxuEdge>("edge", segments, 32 + 2, 12);
+    Throughput<VMxuEdge>("edge", segments, 16, 12);
     Throughput<VMxuEdge>("edge", segments, 100, 12);
   }
+}
+TEST(MxuThroughput, EdgeTakesATileEachLoad) {
+  SingleVectors<VMxuEdge>("edge", 40);
 }
 TEST(MxuThroughput, V1PassesRunBackToBack) {
   Throughput<VMxuV1>("v1", 4, 600, 2);  // a tile takes 512 beats to arrive
@@ -88,6 +91,7 @@ TEST(Mxu, V2MatchesTheWalk) {
   for (const isa::Matmul& d : list) bench.CheckRows(d);
 }
 
+TEST(MxuThroughput, V2TakesATileEachLoad) { SingleVectors<VMxuV2>("v2", 40); }
 TEST(MxuThroughput, V2LongPassesDoNotWait) { LongPasses<VMxuV2>("v2", 390); }
 TEST(MxuThroughput, V2TransposesAVectorACycle) {
   TransposedRate<VMxuV2>("v2", 3);

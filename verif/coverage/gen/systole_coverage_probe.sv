@@ -1163,7 +1163,7 @@ bind systole_chip systole_coverage_probe #(.Cfg(Cfg)) u_coverage (
     .weight_full(u_core.weight_full),
     .fetch_stall_mem(u_core.rd_valid_o[0] && !u_core.rd_ready_i[0]),
     .weight_stall_mem(u_core.rd_valid_o[1] && !u_core.rd_ready_i[1]),
-    .weight_stall_ub(u_core.tile_win_valid && !u_core.tile_win_ready),
+    .weight_stall_ub((u_core.tile_win_valid & ~u_core.tile_win_ready) != '0),
     .load_stall_mem(u_core.rd_valid_o[2] && !u_core.rd_ready_i[2]),
     .load_stall_ub(u_core.ld_valid && !u_core.ld_ready),
     .store_stall_ub(u_core.st_valid && !u_core.st_ready),

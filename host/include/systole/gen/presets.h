@@ -36,6 +36,7 @@ struct CoreConfig {
   int64_t ub_banks;  // unified buffer banks, each one read and one write port of one word
   int64_t acc_rows;  // accumulator rows of Cols 32-bit lanes, in two banks of half the rows each
   int64_t wfifo_tiles;  // weight FIFO capacity in tiles of Rows x Cols elements
+  int64_t load_buses;  // blocks of a tile along a row and along a column; all are loaded at once, a row of each a cycle
   int64_t vector_lanes;  // results a cycle of the vector unit (power of two up to Cols; bf16: Cols)
   int64_t residual;  // int8: 1 if the vector unit adds a second operand to what it requantises; else 0
   int64_t segments;  // read windows of the systolic data setup: kernel tap runs packed into one pass
@@ -52,7 +53,11 @@ struct CoreConfig {
   // Bytes of a unified buffer word: a vector of int8 activations, or a row of fp32 lanes.
   constexpr int64_t word_bytes() const { return cell == Cell::kBf16 ? 4 * cols : rows; }
   // Read windows: data setup, the vector unit's (bf16: two), the weight loader's (bf16).
-  constexpr int64_t num_windows() const { return cell == Cell::kBf16 ? segments + 3 : segments + 1; }
+  constexpr int64_t num_windows() const {
+    return cell == Cell::kBf16 ? segments + 2 + tile_windows() : segments + 1;
+  }
+  // Read windows of the weight loader (bf16), one for each row of a tile in a beat.
+  constexpr int64_t tile_windows() const { return cell == Cell::kBf16 ? beat / (2 * cols) : 1; }
   constexpr int64_t macs_per_cycle() const { return rows * cols; }
   // Rows of one of the two accumulator banks: the largest block of a matmul.
   constexpr int64_t acc_bank_rows() const { return acc_rows / 2; }
@@ -86,17 +91,17 @@ struct Preset : CoreConfig {
 };
 
 inline constexpr std::array<Preset, 11> kPresets = {{
-    {{8, 8, Cell::kInt8, 1, 64, 65536, 16, 512, 8, 8, 1, 4, 8, 1, 32}, {1, Memory::kHbm, 2, 0, 0, 0}, "nano", 0},
-    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 32, 1, 4, 8, 1, 64}, {1, Memory::kHbm, 4, 0, 0, 0}, "edge", 1},
-    {{256, 256, Cell::kInt8, 1, 65536, 25165824, 8, 4096, 4, 256, 1, 4, 8, 1, 128}, {1, Memory::kHbm, 8, 0, 0, 0}, "v1", 2},
-    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 8, 0, 4, 8, 1, 32}, {1, Memory::kHbm, 2, 0, 0, 1}, "mini", 3},
-    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 4, 128, 0, 4, 8, 1, 512}, {1, Memory::kHbm, 32, 0, 0, 1}, "v2", 4},
-    {{32, 32, Cell::kBf16, 3, 1024, 1048576, 8, 1024, 4, 32, 0, 4, 8, 1, 128}, {1, Memory::kHbm, 8, 0, 0, 1}, "lite", 5},
-    {{8, 8, Cell::kInt8, 2, 64, 65536, 8, 1024, 8, 2, 0, 4, 8, 0, 16}, {1, Memory::kAxi, 0, 33554432, 0, 0}, "board8", 6},
-    {{16, 16, Cell::kInt8, 2, 145, 131072, 4, 1024, 8, 2, 0, 2, 8, 0, 16}, {1, Memory::kAxi, 0, 33554432, 0, 0}, "board", 7},
-    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 8, 0, 4, 8, 1, 32}, {2, Memory::kHbm, 2, 0, 32768, 1}, "minichip", 8},
-    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 4, 128, 0, 4, 8, 1, 512}, {2, Memory::kHbm, 32, 0, 0, 1}, "v2chip", 9},
-    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 32, 1, 4, 8, 1, 64}, {1, Memory::kHbm, 4, 0, 32768, 0}, "edgechip", 10},
+    {{8, 8, Cell::kInt8, 1, 64, 65536, 16, 512, 8, 1, 8, 1, 4, 8, 1, 32}, {1, Memory::kHbm, 2, 0, 0, 0}, "nano", 0},
+    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 2, 32, 1, 4, 8, 1, 64}, {1, Memory::kHbm, 4, 0, 0, 0}, "edge", 1},
+    {{256, 256, Cell::kInt8, 1, 65536, 25165824, 8, 4096, 4, 1, 256, 1, 4, 8, 1, 128}, {1, Memory::kHbm, 8, 0, 0, 0}, "v1", 2},
+    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 2, 8, 0, 4, 8, 1, 32}, {1, Memory::kHbm, 2, 0, 0, 1}, "mini", 3},
+    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 8, 2, 128, 0, 4, 8, 1, 512}, {1, Memory::kHbm, 32, 0, 0, 1}, "v2", 4},
+    {{32, 32, Cell::kBf16, 3, 1024, 1048576, 8, 1024, 8, 2, 32, 0, 4, 8, 1, 128}, {1, Memory::kHbm, 8, 0, 0, 1}, "lite", 5},
+    {{8, 8, Cell::kInt8, 2, 64, 65536, 8, 1024, 8, 1, 2, 0, 4, 8, 0, 16}, {1, Memory::kAxi, 0, 33554432, 0, 0}, "board8", 6},
+    {{16, 16, Cell::kInt8, 2, 145, 131072, 4, 1024, 8, 1, 2, 0, 2, 8, 0, 16}, {1, Memory::kAxi, 0, 33554432, 0, 0}, "board", 7},
+    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 2, 8, 0, 4, 8, 1, 32}, {2, Memory::kHbm, 2, 0, 32768, 1}, "minichip", 8},
+    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 8, 2, 128, 0, 4, 8, 1, 512}, {2, Memory::kHbm, 32, 0, 0, 1}, "v2chip", 9},
+    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 2, 32, 1, 4, 8, 1, 64}, {1, Memory::kHbm, 4, 0, 32768, 0}, "edgechip", 10},
 }};
 
 // The preset of that name, or nullptr.
