@@ -295,7 +295,10 @@ module systole_mxu
   assign tag_out       = tag_t'(tag_q[tag_ptr_q]);
   assign tag_out_valid = enable && tag_out.valid && filled_q == FilledBits'(Latency - 1);
 
-  systole_mxu_array #(.Rows(Rows), .Cols(Cols), .Cell(Cfg.Cell), .Stages(Stages), .LoadBuses(Cfg.LoadBuses), .FastView(FastArray), .Multipliers(Cfg.Multipliers)) u_array (
+  systole_mxu_array #(
+      .Rows(Rows), .Cols(Cols), .Cell(Cfg.Cell), .Stages(Stages), .LoadBuses(Cfg.LoadBuses), .FastView(FastArray),
+      .Multipliers(Cfg.Multipliers)
+  ) u_array (
       .clk_i, .enable_i(enable || RunsOn), .vec_bank_i(vec_tag.bank), .vec_i(vec), .sum_i(vec_sum),
       .wl_valid_i(row_valid), .wl_bank_i(row_bank), .wl_column_i(row_transpose), .wl_row_i(row_index), .wl_data_i(row),
       .sum_o(acc_wr_data_o)

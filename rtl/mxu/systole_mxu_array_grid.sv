@@ -86,10 +86,10 @@ module systole_mxu_array_grid
 
   for (genvar b = 0; b < Blocks; b++) begin : gen_writes
     assign bank_write[b] = {wl_bank_i[b], !wl_bank_i[b]};
-    for (genvar r = 0; r < BlockRows; r++) begin : gen_row
+    for (genvar r = 0; r < BlockRows; r++) begin : gen_block_row
       assign row_write[b][r] = wl_valid_i[b] && !(Bf16 && wl_column_i[b]) && 32'(wl_row_i[b]) == r;
     end
-    for (genvar c = 0; c < BlockCols; c++) begin : gen_column
+    for (genvar c = 0; c < BlockCols; c++) begin : gen_block_column
       assign column_write[b][c] = wl_valid_i[b] && Bf16 && wl_column_i[b] && 32'(wl_row_i[b]) == c;
       if (Bf16) begin : gen_bf16
         assign lane[b][c] = pack_operand(recode(32'(wl_data_i[b][c]), 8, 7, 8));
@@ -106,7 +106,7 @@ module systole_mxu_array_grid
   logic [WeightBits-1:0] late_lane [Blocks][BlockCols];
   // verilator lint_on UNUSEDSIGNAL
   for (genvar b = 0; b < Blocks; b++) begin : gen_late
-    for (genvar r = 0; r < BlockRows; r++) begin : gen_row
+    for (genvar r = 0; r < BlockRows; r++) begin : gen_block_row
       assign late_write[b][r][0] = row_write[b][r] ? bank_write[b] : '0;
       for (genvar g = 1; g < Groups; g++) begin : gen_group
         systole_mxu_delay #(.Width(2), .Cycles(1)) u_write (
@@ -114,7 +114,7 @@ module systole_mxu_array_grid
         );
       end
     end
-    for (genvar c = 0; c < BlockCols; c++) begin : gen_column
+    for (genvar c = 0; c < BlockCols; c++) begin : gen_block_column
       systole_mxu_delay #(.Width(WeightBits), .Cycles(Bf16 ? 0 : c / Group)) u_lane (
           .clk_i, .enable_i(1'b1), .d_i(lane[b][c]), .q_o(late_lane[b][c])
       );

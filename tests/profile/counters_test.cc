@@ -49,8 +49,7 @@ class Counts : public ProbeSink {
     full += s.dispatch_stall();
   }
   void Command(const RowCommand& c) override {
-    acts_ +=
-        running_ && static_cast<hbm::RowCmd>(c.command) == hbm::RowCmd::kAct;
+    acts_ += static_cast<hbm::RowCmd>(c.command) == hbm::RowCmd::kAct;
   }
 
   std::array<uint64_t, kQueues> busy{}, wait{};

@@ -25,21 +25,25 @@ std::vector<const Signal*> FstFile::FindAll(const std::string& path) const {
     return signal == nullptr ? std::vector<const Signal*>()
                              : std::vector<const Signal*>{signal};
   }
-  const std::string front = path.substr(0, mark + 1),
-                    back = path.substr(mark + 2);
-  std::map<int, const Signal*> found;
+  const std::string front = path.substr(0, mark + 1);
+  // Indices of this dimension; what is behind may have more of them.
+  std::set<int> indices;
   for (auto s = signals_.lower_bound(front);
        s != signals_.end() && absl::StartsWith(s->first, front); ++s) {
     const std::string& name = s->first;
     const size_t close = name.find(']', front.size());
     int index = 0;
-    if (close != std::string::npos && name.substr(close) == back &&
+    if (close != std::string::npos &&
         absl::SimpleAtoi(name.substr(front.size(), close - front.size()),
                          &index))
-      found[index] = &s->second;
+      indices.insert(index);
   }
   std::vector<const Signal*> signals;
-  for (const auto& [index, signal] : found) signals.push_back(signal);
+  for (const int index : indices) {
+    for (const Signal* signal :
+         FindAll(absl::StrCat(front, index, path.substr(mark + 2))))
+      signals.push_back(signal);
+  }
   return signals;
 }
 

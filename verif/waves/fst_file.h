@@ -45,7 +45,8 @@ class FstFile {
   uint64_t end() const { return end_; }      // last time
   // Finds a signal by its path below the top; null: none.
   const Signal* Find(const std::string& path) const;
-  // A path with "[*]" finds all elements, sorted by index.
+  // A path with "[*]" finds all elements, sorted by index; it
+  // may occur again.
   std::vector<const Signal*> FindAll(const std::string& path) const;
 
   std::vector<const Signal*> All() const;
