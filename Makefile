@@ -34,8 +34,9 @@ $(call needs,uninstall,PREFIX,PREFIX is empty)
 
 # ARCH=native: for this processor alone, which simulates up to a tenth faster (docs/install.md).
 # From the command line only: other projects export such a variable.
-CONFIGURE = scripts/configure.sh "$(BUILD)" $(if $(findstring command,$(origin ARCH)),$(ARCH))
-NINJA     = ninja -C "$(BUILD)" -j $(JOBS)
+LOCKED    = scripts/locked.sh "$(BUILD)"
+CONFIGURE = $(LOCKED) scripts/configure.sh "$(BUILD)" $(if $(findstring command,$(origin ARCH)),$(ARCH))
+NINJA     = $(LOCKED) ninja -C "$(BUILD)" -j $(JOBS)
 
 # Folder of the training digits; those that SYSTOLE_DIGITS names need no network.
 DIGITS = $(or $(SYSTOLE_DIGITS),$(BUILD)/digits)
@@ -94,13 +95,15 @@ test-long: build ## run what `make test` leaves out: many seeds, mutants, digits
 	@scripts/python scripts/run_tests.py --build "$(BUILD)" --jobs $(JOBS) --long $(ARGS)
 
 # What the chosen suites need is built, no more. COVERAGE=1: with counters of lines and toggles, in a build folder of its own.
-REGRESS = scripts/python scripts/regress/regress.py --jobs $(JOBS) $(if $(ENGINE),--engine $(ENGINE)) \
-  $(if $(COVERAGE),--build "$(BUILD)_coverage" --output "$(BUILD)/regress" --coverage,--build "$(BUILD)") $(ARGS)
+REGRESS_BUILD  = $(BUILD)$(if $(COVERAGE),_coverage)
+REGRESS_LOCKED = scripts/locked.sh "$(REGRESS_BUILD)"
+REGRESS = scripts/python scripts/regress/regress.py --jobs $(JOBS) $(if $(ENGINE),--engine $(ENGINE)) --build "$(REGRESS_BUILD)" \
+  $(if $(COVERAGE),--output "$(BUILD)/regress" --coverage) $(ARGS)
 
 regress: setup ## run random tests over fresh seeds, make failures smaller, report (ARGS="--time 8h --help", ENGINE=slurm, COVERAGE=1)
 ifeq ($(filter --list --help,$(ARGS)),)
-	@cmake -S . -B "$(BUILD)$(if $(COVERAGE),_coverage)" -G Ninja --log-level=NOTICE -DSYSTOLE_COVERAGE=$(if $(COVERAGE),ON,OFF)
-	@programs=$$($(REGRESS) --programs) && ninja -C "$(BUILD)$(if $(COVERAGE),_coverage)" -j $(JOBS) $$programs
+	@$(REGRESS_LOCKED) cmake -S . -B "$(REGRESS_BUILD)" -G Ninja --log-level=NOTICE -DSYSTOLE_COVERAGE=$(if $(COVERAGE),ON,OFF)
+	@programs=$$($(REGRESS) --programs) && $(REGRESS_LOCKED) ninja -C "$(REGRESS_BUILD)" -j $(JOBS) $$programs
 endif
 	@$(REGRESS)
 

@@ -125,7 +125,8 @@ def main():
                 targets = whole
             rest += choice
             print(f"{args.unit}: without the tests labelled `long`, `mutants` and `wide`; ARGS=--all runs them too", flush=True)
-        if subprocess.run(["ninja", "-C", args.build, "-j", str(args.jobs), *targets], check=False).returncode != 0:
+        ninja = [str(ROOT / "scripts/locked.sh"), args.build, "ninja", "-C", args.build, "-j", str(args.jobs), *targets]
+        if subprocess.run(ninja, check=False).returncode != 0:
             return 1
     elif args.long:
         rest += ["--label-regex", "^long$"]

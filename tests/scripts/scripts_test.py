@@ -386,6 +386,32 @@ class ConfigureTest(unittest.TestCase):
             self.assertTrue(asked("moved"))
 
 
+class LockTest(unittest.TestCase):
+    """Two makes that build in one folder do so one after the other; the second says that it waits."""
+
+    def test_one_at_a_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder).resolve()
+            (folder / "bin").mkdir()
+            for name in ("cmake", "ninja"):  # stand-ins, which say when they begin and end
+                (folder / "bin" / name).write_text(f'#!/bin/sh\necho "begin {name}" >> "{folder}/log"\nsleep 0.5\necho "end {name}" >> "{folder}/log"\n')
+                (folder / "bin" / name).chmod(0o755)
+            rules = folder / "rules.mk"
+            rules.write_text(f"include {ROOT}/Makefile\nboth:\n\t@$(CONFIGURE)\n\t@$(NINJA)\n")
+            command = ["make", "-C", str(ROOT), "-f", str(rules), "both", f"BUILD={folder}/a build", "JOBS=1"]
+            environment = {**os.environ, "PATH": f"{folder}/bin:{os.environ['PATH']}"}
+            for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+                environment.pop(name, None)
+            makes = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) for _ in range(2)]
+            said = [make.communicate(timeout=60)[0] for make in makes]
+            self.assertEqual([make.returncode for make in makes], [0, 0], said)
+            log = (folder / "log").read_text().split("\n")[:-1]
+            self.assertEqual(len(log), 8, log)
+            for begin, end in zip(log[::2], log[1::2]):
+                self.assertEqual(begin.replace("begin", "end"), end, log)
+            self.assertIn(f"waiting for another make that builds in {folder}/a build\n", "".join(said))
+
+
 class SetupTest(unittest.TestCase):
     """setup.sh in a copy of the project, with the packages as a stand-in dpkg-query reports them."""
 
