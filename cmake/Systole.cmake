@@ -280,6 +280,11 @@ foreach(cost IN LISTS costs)
   set(SYSTOLE_COST_${name} ${cost})
 endforeach()
 
+# Failures name a test's file as it is called in the project, whether the compiler is given the whole path or, by ccache, a relative one.
+file(RELATIVE_PATH up ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+string(REGEX REPLACE "/$" "" up "${up}")
+set(SYSTOLE_FILE_NAMES -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/= -fmacro-prefix-map=${up}/=)
+
 # Properties of a ctest test. timeout: seconds, or empty.
 function(systole_test_properties name timeout labels)
   set(cost 0)  # what ctest has measured counts then
@@ -314,6 +319,7 @@ function(systole_add_test name)
   set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)  # suites give helpers the same names
   target_compile_definitions(${name} PRIVATE SYSTOLE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              SYSTOLE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_compile_options(${name} PRIVATE ${SYSTOLE_FILE_NAMES})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} systole_base systole_files GTest::gmock)
   if(sources STREQUAL ARG_SOURCES AND NOT sources MATCHES "^.<TARGET_OBJECTS:")
     target_precompile_headers(${name} REUSE_FROM systole_test_headers)

@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+RTL = pathlib.Path(__file__).resolve().parents[1] / "rtl"
+
 
 def read_inputs(folder, prefix):
     """The files that Verilator read, its program first. The make rule that it writes does not tell blanks in names from those between."""
@@ -111,6 +113,16 @@ def guard_inside(folder, prefix):
             path.write_text(path.read_text() + GUARD)
 
 
+def name_from_the_root(folder):
+    """Messages name a source file as it is called in the project: the same project elsewhere has the same code, which the compiler cache
+    knows."""
+    for path in sorted(folder.glob("*.cpp")):
+        text = path.read_text()
+        edited = text.replace(f'"{RTL.parent}/', '"')
+        if edited != text:
+            path.write_text(edited)
+
+
 # Assertions are always on: none of the hundreds looks at the switch in each cycle.
 ASSERT_SWITCH = re.compile(r"\bif \(vlSymsp->_vm_contextp__->assertOn\(\)\) \{")
 
@@ -127,7 +139,6 @@ def keep_assertions_on(folder):
 # Verilator 5.006 cannot count toggles of an unpacked struct, which the registers are in: it compares a member with itself, and of vectors
 # writes C++ that is none. What is in them is counted where it comes from and where it goes.
 REGISTERS = re.compile(r"\b\w+_regs_pkg::\w+__(?:in|out)_t\s+\w+\b|^\s*(?:decoded_reg_strb|field_combo|field_storage)_t\s+\w+;")
-RTL = pathlib.Path(__file__).resolve().parents[1] / "rtl"
 
 
 def leave_registers_out(file, sources):
@@ -242,8 +253,10 @@ def main():
         registers.unlink(missing_ok=True)
         if result.returncode != 0:
             return result.returncode
-        if coverage:
+        if coverage:  # whose reports look for the files
             collect_coverage(scratch, args.prefix)
+        else:
+            name_from_the_root(scratch)
         keep_assertions_on(scratch)
         if not args.inside:
             guard_inside(scratch, args.prefix)

@@ -142,6 +142,24 @@ class Verilate(unittest.TestCase):
             self.assertTrue(ninja())
             self.assertFalse(ninja())
 
+    def test_the_code_does_not_depend_on_where_the_project_is(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name).resolve()
+            code = []
+            for place in ("one", "two"):
+                root = folder / place
+                for part in ("cmake", "rtl"):
+                    (root / part).mkdir(parents=True)
+                shutil.copy(ROOT / "cmake/verilate.py", root / "cmake")
+                source = root / "rtl/top.sv"
+                source.write_text("module top (input logic clk, input logic a_i);\n  a_high: assert property (@(posedge clk) a_i);\nendmodule\n")
+                subprocess.run([sys.executable, root / "cmake/verilate.py", "--verilator", "verilator", "--dir", root / "out", "--prefix", "VTop",
+                                "--depfile", root / "out.d", "--target", "x", "--", "--cc", "--assert", "--top-module", "top", "--prefix", "VTop",
+                                source], check=True)
+                code.append({path.name: path.read_text() for path in (root / "out").iterdir()})
+            self.assertEqual(*code)
+            self.assertIn('"rtl/top.sv"', "".join(code[0].values()))
+
     def test_users_of_the_ports_are_not_compiled_for_what_is_inside(self):
         """The class's header moves with the ports, or with anything where users look inside; the other headers are closed where they do not."""
         verilator = pathlib.Path(subprocess.run(["verilator", "--getenv", "VERILATOR_ROOT"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip())
