@@ -208,15 +208,17 @@ PJRT_Error* ToHost(PJRT_Buffer_ToHostBuffer_Args* args) {
                     [copied, buffer = args->src->buffer, dst = args->dst, type,
                      order = *std::move(order)](const absl::Status& status) {
                       if (!status.ok()) return copied->Set(status);
-                      const ir::Literal value = *buffer->Await();
-                      if (!order.empty()) {
-                        const std::vector<uint8_t> bytes =
-                            Reorder(value, type, order);
-                        std::memcpy(dst, bytes.data(), bytes.size());
-                      } else if (type.bytes() != 0) {
-                        std::memcpy(dst, value.data(), type.bytes());
-                      }
-                      copied->Set(absl::OkStatus());
+                      copied->Set(runtime::Guarded([&] {
+                        const ir::Literal value = *buffer->Await();
+                        if (!order.empty()) {
+                          const std::vector<uint8_t> bytes =
+                              Reorder(value, type, order);
+                          std::memcpy(dst, bytes.data(), bytes.size());
+                        } else if (type.bytes() != 0) {
+                          std::memcpy(dst, value.data(), type.bytes());
+                        }
+                        return absl::OkStatus();
+                      }));
                     });
                 return absl::OkStatus();
               });
@@ -241,9 +243,11 @@ PJRT_Error* RawToHost(PJRT_Buffer_CopyRawToHost_Args* args) {
              offset = args->offset,
              count = args->transfer_size](const absl::Status& status) {
               if (!status.ok()) return copied->Set(status);
-              const ir::Literal value = *buffer->Await();
-              if (count != 0) std::memcpy(dst, value.data() + offset, count);
-              copied->Set(absl::OkStatus());
+              copied->Set(runtime::Guarded([&] {
+                const ir::Literal value = *buffer->Await();
+                if (count != 0) std::memcpy(dst, value.data() + offset, count);
+                return absl::OkStatus();
+              }));
             });
         return absl::OkStatus();
       });
@@ -255,7 +259,7 @@ absl::StatusOr<PJRT_Buffer*> Copy(const PJRT_Buffer* from, PJRT_Device* to) {
   auto copy = std::make_shared<Buffer>(*to->device, from->type);
   from->buffer->ready()->OnReady(
       [copy, source = from->buffer](const absl::Status&) {
-        copy->Set(source->Await());
+        copy->Set(runtime::Guarded([&] { return source->Await(); }));
       });
   return Wrap(to, std::move(copy));
 }

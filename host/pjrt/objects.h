@@ -17,6 +17,7 @@
 #include "host/import/stablehlo/stablehlo_importer.h"
 #include "host/pjrt/compile_options.h"
 #include "host/runtime/client.h"
+#include "host/runtime/guarded.h"
 #include "pjrt_c_api.h"
 
 struct PJRT_Error {
@@ -113,13 +114,7 @@ PJRT_Error* Call(Args* args, size_t least_size, Function function) {
         "a caller with a structure of ", args->struct_size, " bytes where ",
         least_size, " are needed: its PJRT is too old for this plugin")));
   }
-  try {
-    return Wrap(function());
-  } catch (const std::bad_alloc&) {
-    return Wrap(absl::ResourceExhaustedError("no memory left on the host"));
-  } catch (const std::exception& error) {
-    return Wrap(absl::InternalError(error.what()));
-  }
+  return Wrap(runtime::Guarded(function));
 }
 
 // Each file fills its part of the function table.

@@ -12,6 +12,7 @@
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"
 #include "host/runtime/array_products.h"
+#include "host/runtime/guarded.h"
 #include "host/runtime/kernel_executor.h"
 #include "host/runtime/placement.h"
 #include "systole/target.h"
@@ -146,25 +147,33 @@ absl::StatusOr<PlacedValues> Executable::Evaluate(
                                                     : OnHost(*value));
     argument.reset();  // a donated value is released after its last read
   }
+  absl::StatusOr<PlacedValues> results =
+      Guarded([&] { return Run(std::move(values), device); });
+  if (!results.ok()) {
+    return absl::Status(
+        results.status().code(),
+        absl::StrCat(module_->name, ": ", results.status().message()));
+  }
+  return results;
+}
+
+absl::StatusOr<PlacedValues> Executable::Run(PlacedValues arguments,
+                                             Device& device) {
   KernelExecutor executor(*device.core_, *device.products_);
   absl::StatusOr<PlacedValues> results =
-      executor.Run(plan_, std::move(values), Constants(device));
-  absl::Status status = results.status();
-  for (size_t i = 0; status.ok() && i < results_.size(); ++i) {
+      executor.Run(plan_, std::move(arguments), Constants(device));
+  if (!results.ok()) return results.status();
+  for (size_t i = 0; i < results_.size(); ++i) {
     PlacedValue& result = (*results)[i];
     const absl::StatusOr<Literal> literal =
         executor.ToHost(*result, results_[i]);
-    status = literal.status();
+    if (!literal.ok()) return literal.status();
     // Another user may see the same memory with another type.
-    if (status.ok() && result->host->element() != results_[i].element) {
+    if (result->host->element() != results_[i].element) {
       auto view = std::make_shared<Place>(*result);
       view->host = *literal;
       result = std::move(view);
     }
-  }
-  if (!status.ok()) {
-    return absl::Status(status.code(),
-                        absl::StrCat(module_->name, ": ", status.message()));
   }
   return results;
 }

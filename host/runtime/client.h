@@ -126,8 +126,11 @@ class Executable : public std::enable_shared_from_this<Executable> {
  private:
   friend class Client;
   Executable(std::unique_ptr<ir::Module> module, const Preset& preset);
+  // Waits for the arguments and runs. An error has the module's name in front.
   absl::StatusOr<std::vector<std::shared_ptr<Place>>> Evaluate(
       std::vector<std::shared_ptr<Buffer>> arguments, Device& device);
+  absl::StatusOr<std::vector<std::shared_ptr<Place>>> Run(
+      std::vector<std::shared_ptr<Place>> arguments, Device& device);
   // The plan's constants on a device.
   std::vector<std::shared_ptr<Place>> Constants(const Device& device);
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_format.h"
 #include "host/driver/run_loop.h"
+#include "host/runtime/guarded.h"
 
 namespace systole::runtime {
 
@@ -67,7 +68,8 @@ const std::shared_ptr<MemoryPool>& Core::pool() {
 
 absl::Status Core::Run(const Program& program) {
   if (has_listener()) options_.listener->Starts(program);
-  const absl::StatusOr<RunStats> stats = RunLoaded(*device_, program);
+  const absl::StatusOr<RunStats> stats =
+      Guarded([&] { return RunLoaded(*device_, program); });
   if (!stats.ok()) {
     absl::Status status = stats.status();
     if (has_listener())

@@ -205,6 +205,22 @@ alive()""").splitlines()
         for line, pattern in zip(out, wanted):
             self.assertRegex(line, f"^{pattern}")
 
+    def test_the_process_outlives_memory_that_runs_out(self):
+        out = self.value("""
+import resource
+program = jax.jit(lambda x: jnp.broadcast_to(x, (1 << 25,)) + 1).lower(jnp.float32(2)).compile()
+x = jnp.float32(2)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (4 << 20), resource.RLIM_INFINITY))
+try:
+  program(x).block_until_ready()
+except Exception as error:
+  print(type(error).__name__, error)
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+print("alive", float(program(x)[0]))""", SYSTOLE_PRESET="lite").splitlines()
+        self.assertRegex(out[0], r"^JaxRuntimeError RESOURCE_EXHAUSTED: .*: no memory left on the host$")
+        self.assertEqual(out[1:], ["alive 3.0"])
+
     def test_refused_numbers_of_64_bits(self):
         out = self.value("""
 with jax.enable_x64(True):

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <new>
 #include <random>
 #include <string>
 #include <thread>
@@ -154,6 +155,46 @@ TEST(ClientTest, Errors) {
               HasSubstr("sum: 1 arguments instead of 2"));
   EXPECT_THAT((*sum)->Execute({x, y}, client->device(0)).status().message(),
               HasSubstr("argument 1 is f32[2], the program takes f32[3]"));
+}
+
+// The host's memory ends as a program starts, or as it has run.
+struct Exhausted : CoreListener {
+  bool starting = false, ending = false;
+  void Starts(const Program&) override {
+    if (starting) throw std::bad_alloc();
+  }
+  void Ended(const RunStats&) override {
+    if (ending) throw std::bad_alloc();
+  }
+};
+
+TEST(ClientTest, OutlivesMemoryThatRunsOut) {
+  Exhausted exhausted;
+  ClientOptions options;
+  options.preset = "mini";
+  options.listener = &exhausted;
+  const auto client = Client::Create(options);
+  ASSERT_TRUE(client.ok()) << client.status();
+  Device& device = (*client)->device(0);
+  const auto sum = (*client)->Compile(Module(kSum));
+  ASSERT_TRUE(sum.ok()) << sum.status();
+  const auto x = Put(device, {3}, Floats({1, 2, 3}));
+  const auto y = Put(device, {3}, Floats({10, 20, 30}));
+  for (bool* const when : {&exhausted.starting, &exhausted.ending}) {
+    *when = true;
+    const auto failed = (*sum)->Execute({x, y}, device);
+    ASSERT_TRUE(failed.ok()) << failed.status();
+    const absl::Status status = failed->done->Await();
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+    EXPECT_EQ(status.message(), "sum: no memory left on the host");
+    EXPECT_EQ(failed->results[0]->Await().status(), status);
+    *when = false;
+    const auto execution = (*sum)->Execute({x, y}, device);
+    ASSERT_TRUE(execution.ok()) << execution.status();
+    const auto value = execution->results[0]->Await();
+    ASSERT_TRUE(value.ok()) << value.status();
+    EXPECT_EQ(value->values<float>(), (std::vector<float>{11, 22, 33}));
+  }
 }
 
 TEST(ClientTest, TellsAndRefusesWhatRunsOnTheHost) {
