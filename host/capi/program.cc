@@ -98,8 +98,7 @@ absl::StatusOr<std::shared_ptr<Program>> Program::Load(
 absl::StatusOr<std::shared_ptr<Program>> Program::Parse(
     absl::string_view bytes, const std::string& name,
     const systole_compile_options& options) {
-  const FileKind kind =
-      KindOfBytes({bytes.data(), std::min<size_t>(bytes.size(), 16)}, name);
+  const FileKind kind = KindOfBytes({bytes.data(), bytes.size()}, name);
   auto program = std::make_shared<Program>();
   program->source_ = name;
   absl::Status status;

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "host/files/jax_export.h"
 #include "host/files/read_file.h"
 
 namespace systole {
@@ -33,7 +34,7 @@ std::string_view Name(FileKind kind) {
     case FileKind::kSafetensors:
       return "a network (.safetensors)";
     case FileKind::kStableHlo:
-      return "a StableHLO program (MLIR bytecode)";
+      return "a StableHLO program";
     case FileKind::kMlirText:
       return "MLIR as text";
     case FileKind::kNpy:
@@ -84,7 +85,7 @@ std::string Hint(FileKind kind) {
     case FileKind::kStableHlo:
       return "; it is compiled when it runs: `systole run`, `systole profile`";
     case FileKind::kMlirText:
-      return "; jax.export's mlir_module_serialized is bytecode";
+      return "; what jax.export's serialize() gives is bytecode";
     case FileKind::kZip:
     case FileKind::kGzip:
       return "; unpack it first";
@@ -149,7 +150,7 @@ FileKind KindOfBytes(std::string_view bytes, std::string_view path) {
   if (begins("SYSTOLE\x1A"sv)) return FileKind::kProgram;
   if (first.size() >= 8 && first.substr(4, 4) == "TFL3"sv)
     return FileKind::kTflite;
-  if (begins("ML\xEFR"sv)) return FileKind::kStableHlo;
+  if (begins("ML\xEFR"sv) || IsJaxExport(bytes)) return FileKind::kStableHlo;
   if (begins("\x93NUMPY"sv)) return FileKind::kNpy;
   if (begins("version https://git-lfs.github.com/"sv)) return FileKind::kGitLfs;
   if (begins("<!DOCTYPE html"sv) || begins("<!doctype html"sv) ||

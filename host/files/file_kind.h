@@ -22,7 +22,7 @@ enum class FileKind {
   kProgram,      // of this project (.tpu)
   kTflite,       // TensorFlow Lite
   kSafetensors,  // a network of this project, or weights
-  kStableHlo,    // MLIR bytecode
+  kStableHlo,    // MLIR bytecode, or a JAX export that holds it
   kMlirText,
   kNpy,  // an array
   kNpz,

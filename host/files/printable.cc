@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 namespace systole {
@@ -71,6 +72,13 @@ std::string Printable(std::string_view text) { return Escaped(text, false); }
 
 std::string PrintableLines(std::string_view text) {
   return Escaped(text, true);
+}
+
+std::string PrintableList(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts)
+    absl::StrAppend(&list, "\n  ", Printable(text));
+  return list;
 }
 
 size_t Columns(std::string_view text) {

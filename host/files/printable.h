@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace systole {
 
@@ -18,6 +19,10 @@ std::string Printable(std::string_view text);
 
 // The same, but lines stay lines.
 std::string PrintableLines(std::string_view text);
+
+// The texts, each printable on a line of its own, behind a line's end:
+// "\n  first\n  second".
+std::string PrintableList(const std::vector<std::string>& texts);
 
 // Columns that a printable text takes on a terminal: its characters.
 size_t Columns(std::string_view text);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "host/files/file_kind.h"
+#include "host/files/printable.h"
 #include "host/files/read_file.h"
 #include "host/import/tflite_graph.h"
 #include "host/import/tflite_variables.h"
@@ -117,9 +118,8 @@ absl::Status ImportOperators(TfliteGraph& graph, Variables& variables,
   }
   if (refused.empty()) return absl::OkStatus();
   if (refused.size() == 1) return absl::UnimplementedError(refused[0]);
-  return absl::UnimplementedError(
-      absl::StrCat(refused.size(), " operators stand in the way:\n  ",
-                   absl::StrJoin(refused, "\n  ")));
+  return absl::UnimplementedError(absl::StrCat(
+      refused.size(), " operators stand in the way:", PrintableList(refused)));
 }
 
 // Why a model is not fully quantised to integers, or "" if it is: operands of

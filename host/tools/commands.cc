@@ -9,6 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "host/files/printable.h"
 #include "host/runtime/build.h"
 #include "host/tools/report.h"
@@ -35,7 +37,14 @@ std::string PresetsWith(Cell cell, int64_t least_cols) {
 }
 
 absl::Status OneLine(const absl::Status& status) {
-  return absl::Status(status.code(), Printable(std::string(status.message())));
+  constexpr char kNext[] = "\n  ";
+  return absl::Status(
+      status.code(),
+      absl::StrJoin(
+          absl::StrSplit(status.message(), kNext), kNext,
+          [](std::string* out, absl::string_view line) {
+            absl::StrAppend(out, Printable({line.data(), line.size()}));
+          }));
 }
 
 absl::Status DeviceError(const absl::Status& status) {

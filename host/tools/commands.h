@@ -49,7 +49,8 @@ absl::Status CheckHostOperators(
 std::string PresetsWith(Cell cell, int64_t least_cols = 0);
 
 // An error that a name stands in has it as any file may: of one line, each
-// character shown. For errors of files that are read.
+// character shown; but the lines of a list ("\n  ") stay. For errors of files
+// that are read.
 absl::Status OneLine(const absl::Status& status);
 // The same for errors of a device. One that is kInternal may have the trace log
 // of the firmware, a line for each entry, and stays as it is.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Writes tests/data/stablehlo: a few artifacts (NAME.mlirbc) and what jaxlib's bindings see in each (NAME.txt). Needs jax.
+"""Writes tests/data/stablehlo: a few artifacts (NAME.mlirbc), what jaxlib's bindings see in each (NAME.txt), and files of jax.export
+(NAME.jax). Needs jax and flatbuffers.
 
     python scripts/stablehlo/test_data.py
 """
@@ -11,6 +12,7 @@ import re
 
 import compare
 import jax
+import jax.export
 import programs
 from jax._src.interpreters import mlir as jax_mlir
 from jaxlib.mlir import ir
@@ -116,6 +118,14 @@ def write(name, data):
     (FOLDER / f"{name}.txt").write_text(text + "\n")
 
 
+def write_exports():
+    """A function alone, and with its first two derivatives."""
+    jax.config.update("jax_traceback_in_locations_limit", 0)
+    exported = jax.export.export(jax.jit(jax.numpy.exp), platforms=["cpu"])(jax.ShapeDtypeStruct((4, 8), jax.numpy.float32))
+    for name, derivatives in (("exp", 0), ("exp_derivatives", 2)):
+        (FOLDER / f"{name}.jax").write_bytes(exported.serialize(vjp_order=derivatives))
+
+
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     for old in FOLDER.iterdir():
@@ -136,6 +146,7 @@ def main():
                 write(name, buffer.getvalue())
             else:
                 write(name, compare.serialised(module))
+    write_exports()
     size = sum(p.stat().st_size for p in FOLDER.iterdir())
     print(f"{len(list(FOLDER.iterdir()))} files, {size} bytes")
 

@@ -36,6 +36,10 @@ std::vector<std::string> ArtifactNames() {
   return names;
 }
 
+std::vector<std::string> JaxExports() {
+  return {Read("exp.jax"), Read("exp_derivatives.jax")};
+}
+
 std::string Artifact(const std::string& name) { return Read(name + ".mlirbc"); }
 
 std::string ExpectedDump(const std::string& name) {

@@ -17,6 +17,10 @@ std::vector<std::string> ArtifactNames();
 std::string Artifact(const std::string& name);
 std::string ExpectedDump(const std::string& name);
 
+// What jax.export's serialize() gives of the artifact "exp": alone, and with
+// its first two derivatives.
+std::vector<std::string> JaxExports();
+
 }  // namespace systole::import
 
 #endif  // SYSTOLE_TESTS_STABLEHLO_ARTIFACTS_H_

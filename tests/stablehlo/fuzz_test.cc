@@ -102,7 +102,7 @@ std::string Check(const std::string& bytes) {
 }
 
 auto Prepare() {
-  std::vector<std::string> corpus;
+  std::vector<std::string> corpus = JaxExports();
   for (const std::string& name : ArtifactNames()) {
     corpus.push_back(Artifact(name));
   }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_replace.h"
+#include "host/files/jax_export.h"
 #include "host/import/stablehlo/stablehlo_importer.h"
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"
@@ -58,6 +59,46 @@ TEST(StableHloImporterTest, ReadsOldVersions) {
   EXPECT_EQ(old->version, "1.0.0");
   EXPECT_EQ(ir::Print(*old->module), TextOf("exp"));
   EXPECT_THAT(TextOf("exp"), HasSubstr("hlo.exponential(%arg0)"));
+}
+
+TEST(StableHloImporterTest, ReadsWhatJaxExportSerialises) {
+  for (const std::string& bytes : JaxExports()) {
+    EXPECT_TRUE(IsJaxExport(bytes));
+    const auto program = ImportStableHlo(bytes);
+    ASSERT_TRUE(program.ok()) << program.status();
+    EXPECT_EQ(ir::Print(*program->module), R"(module @jit_exp {
+  %arg0 = f32[4,8] parameter(), name="x"
+  %exponential.0 = f32[4,8] hlo.exponential(%arg0)
+  return %exponential.0 as "result"
+}
+)");
+  }
+  for (const std::string& name : ArtifactNames())
+    EXPECT_FALSE(IsJaxExport(Artifact(name))) << name;
+}
+
+TEST(StableHloImporterTest, RefusesOtherJaxExports) {
+  for (std::string bytes : JaxExports()) {
+    for (size_t size = 512; size < bytes.size(); ++size) {
+      const auto cut = ImportStableHlo(bytes.substr(0, size));
+      if (cut.ok()) continue;  // without what lies behind the module
+      EXPECT_EQ(cut.status().code(), absl::StatusCode::kDataLoss);
+    }
+    EXPECT_THAT(ImportStableHlo(bytes.substr(0, 600)).status().message(),
+                HasSubstr("truncated: a JAX export of more than 600 bytes"));
+    // The version is the only 3 in the table's last words.
+    const size_t version = bytes.find(std::string("\3\0\1\0\0\0", 6));
+    ASSERT_NE(version, std::string::npos);
+    for (const char other : {1, 12}) {
+      bytes[version] = other;
+      const absl::Status status = ImportStableHlo(bytes).status();
+      EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+      EXPECT_EQ(status.message(),
+                absl::StrCat("a JAX export of serialization version ", +other,
+                             "; 2 to 11 are supported: write the export's "
+                             "mlir_module_serialized instead"));
+    }
+  }
 }
 
 TEST(StableHloImporterTest, KeepsNamesOfTheSource) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "host/files/printable.h"
 #include "host/import/mlir/text.h"
 #include "host/import/stablehlo/types.h"
 
@@ -29,8 +29,8 @@ class SupportCheck {
     if (refused_.empty()) return absl::OkStatus();
     if (refused_.size() == 1) return absl::UnimplementedError(refused_[0]);
     return absl::UnimplementedError(
-        absl::StrCat(refused_.size(), " operations stand in the way:\n  ",
-                     absl::StrJoin(refused_, "\n  ")));
+        absl::StrCat(refused_.size(),
+                     " operations stand in the way:", PrintableList(refused_)));
   }
 
  private:

@@ -6,7 +6,8 @@
 #include <unordered_set>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "host/files/jax_export.h"
+#include "host/files/printable.h"
 #include "host/import/mlir/bytecode.h"
 #include "host/import/mlir/text.h"
 #include "host/import/stablehlo/functions.h"
@@ -121,8 +122,8 @@ absl::Status ConvertMain(const mlir::Module& source,
         context.refused.size() == 1
             ? context.refused[0]
             : absl::StrCat(context.refused.size(),
-                           " operations stand in the way:\n  ",
-                           absl::StrJoin(context.refused, "\n  ")));
+                           " operations stand in the way:",
+                           PrintableList(context.refused)));
   }
   if (results->empty() && !body.arguments.empty()) {
     return absl::UnimplementedError("the program has no results");
@@ -175,6 +176,12 @@ void ReadMeshes(const mlir::Module& source, StableHloProgram& program) {
 }  // namespace
 
 absl::StatusOr<StableHloProgram> ImportStableHlo(absl::string_view bytes) {
+  if (IsJaxExport({bytes.data(), bytes.size()})) {
+    const absl::StatusOr<std::string_view> artifact =
+        ModuleOfJaxExport({bytes.data(), bytes.size()});
+    if (!artifact.ok()) return artifact.status();
+    bytes = {artifact->data(), artifact->size()};
+  }
   const auto source = mlir::ReadBytecode(bytes);
   if (!source.ok()) return source.status();
   StableHloProgram program;

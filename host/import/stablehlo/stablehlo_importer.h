@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Imports portable StableHLO artifacts (VHLO in MLIR bytecode), which JAX
-// passes to a PJRT plugin, as modules of the operations of hlo/.
+// passes to a PJRT plugin, as modules of the operations of hlo/; also from
+// inside a file of jax.export (host/files/jax_export.h).
 //
 //   absl::StatusOr<StableHloProgram> program = ImportStableHlo(bytes);
 //
