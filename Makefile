@@ -10,6 +10,8 @@ ARGS  ?=
 override ARGS := $(value ARGS)
 PREFIX  ?= /usr/local
 DESTDIR ?=
+# A word for the shell, whatever is in it.
+quoted = '$(subst ','\'',$(1))'
 
 # The models of the RTL that ARGS or PRESET ask for: `edge` if none; `mini` has a checked build only.
 PRESETS = $(shell sed -n 's/^  \([a-z0-9]*\):$$/\1/p' docs/spec/presets.yaml)
@@ -71,10 +73,10 @@ install: ## install tool, C and Python API, RTL, packages: PREFIX=/usr/local DES
 	@scripts/setup.sh install
 	@$(CONFIGURE)
 	@$(NINJA) systole_install
-	@scripts/install.sh "$(BUILD)" "$(PREFIX)" "$(DESTDIR)"
+	@scripts/install.sh "$(BUILD)" $(call quoted,$(PREFIX)) $(call quoted,$(DESTDIR))
 
 uninstall: ## take away what make install has put below PREFIX
-	@scripts/install.sh --uninstall "$(PREFIX)" "$(DESTDIR)"
+	@scripts/install.sh --uninstall $(call quoted,$(PREFIX)) $(call quoted,$(DESTDIR))
 
 wheel: ## write the wheel of the Python packages to build/wheel (docs/install.md)
 	@scripts/setup.sh install

@@ -6,7 +6,6 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(CMAKE_INSTALL_MESSAGE NEVER)  # hundreds of lines otherwise
 set(share ${CMAKE_INSTALL_DATADIR}/systole)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Systole)
 
@@ -105,6 +104,7 @@ foreach(pair IN ITEMS "${name}|${link}" "models|${link_models}")
   list(GET pair 1 target)
   install(CODE "
     set(link \"\${CMAKE_INSTALL_PREFIX}/${share}/python/systole/${file}\")
+    message(STATUS \"Installing: \$ENV{DESTDIR}\${link}\")
     file(CREATE_LINK \"${target}\" \"\$ENV{DESTDIR}\${link}\" SYMBOLIC)
     list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${link}\")")
 endforeach()

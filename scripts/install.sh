@@ -103,19 +103,43 @@ touch "$before/installed" "$before/there"
 [ ! -f "$manifest" ] || cp "$manifest" "$before/installed"
 [ ! -d "$root" ] || (cd "$root" && find . -maxdepth 4 -type d -printf '%P/\n' 2>/dev/null | sed 's|^/$|./|' || true) > "$before/there"
 
-# What cmake prints of each file is of use only when it fails.
+# What is below the root now, as far as it is the installation's: the list. The files are in $before/files.
+record() {
+  echo "$listed" | cat - "$before/files" | folders > "$before/folders"
+  {
+    cat "$before/files"
+    # Folders of an earlier installation are the installation's.
+    comm -23 "$before/folders" <(sort "$before/there")
+    grep '/$' "$before/installed" || true
+  } | sort -u > "$before/manifest"
+  cp "$before/manifest" "$manifest"
+}
+
+# Room for the lists, where the disk becomes full.
+mkdir -p "$(dirname "$manifest")"
+reserve=$(dirname "$manifest")/.reserve
+trap 'rm -rf "$before" "$reserve"' EXIT
+head -c 1M /dev/zero > "$reserve" || die "$root: no room"
+
+# What cmake prints of each file is of use only when it fails. An interrupt ends cmake alone.
+trap : INT TERM
 if ! out=$(DESTDIR=$destdir cmake --install "$build" --prefix "$prefix" 2>&1); then
-  die "$(grep -v '^-- ' <<<"$out" | sed '/^ *$/d')"
+  rm -f "$reserve"
+  {
+    grep -v '/$' "$before/installed" || true
+    sed -n 's/^-- Installing: //p' <<<"$out" | while IFS= read -r file; do
+      [ -d "$file" ] && [ ! -L "$file" ] || echo "${file#"$root"/}"
+    done
+  } | sort -u > "$before/files"
+  record
+  reason=$(grep -v '^-- ' <<<"$out" | sed '/^ *$/d' || true)
+  die "${reason:-interrupted}
+install: not complete; make uninstall with the same PREFIX takes away what was put below $root"
 fi
+rm -f "$reserve"
 while IFS= read -r file || [ -n "$file" ]; do echo "${file#"$prefix"/}"; done < "$build/install_manifest.txt" | sort -u > "$before/files"
 rm -f "$build/install_manifest.txt"
-echo "$listed" | cat - "$before/files" | folders > "$before/folders"
-{
-  cat "$before/files"
-  # Folders of an earlier installation are the installation's.
-  comm -23 "$before/folders" <(sort "$before/there")
-  grep '/$' "$before/installed" || true
-} | sort -u > "$manifest"
+record
 # What an earlier version had, and this one has not.
 comm -23 <(grep -v '/$' "$before/installed" | sort -u) "$before/files" | remove "$root"
 echo "installed below $root"

@@ -5,7 +5,9 @@
 import os
 import pathlib
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -410,6 +412,63 @@ class LockTest(unittest.TestCase):
             for begin, end in zip(log[::2], log[1::2]):
                 self.assertEqual(begin.replace("begin", "end"), end, log)
             self.assertIn(f"waiting for another make that builds in {folder}/a build\n", "".join(said))
+
+
+class InstallTest(unittest.TestCase):
+    """install.sh of a project of three files, of which a full disk takes the first alone."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        source = self.folder / "source"
+        source.mkdir()
+        for name, size in (("first", 10), ("second", 1 << 22), ("third", 10)):
+            (source / name).write_bytes(b"x" * size)
+        (source / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.22)\nproject(stand_in NONE)\n"
+                                               "install(FILES first second third DESTINATION share/some)\n")
+        code, output = run(["cmake", "-S", source, "-B", self.folder / "build"])
+        self.assertEqual(code, 0, output)
+        self.prefix = self.folder / 'a "prefix"'
+
+    def install(self, limit=resource.RLIM_INFINITY):
+        def full():  # for cmake an error, not a signal
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+        done = subprocess.run([ROOT / "scripts/install.sh", self.folder / "build", self.prefix], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, check=False, preexec_fn=full)
+        return done.returncode, done.stdout
+
+    def uninstall(self):
+        code, output = run([ROOT / "scripts/install.sh", "--uninstall", self.prefix])
+        self.assertEqual(code, 0, output)
+
+    def there(self):
+        return sorted(path.relative_to(self.prefix).as_posix() for path in self.prefix.rglob("*") if path.is_file())
+
+    def test_what_a_full_disk_left_is_taken_away(self):
+        code, output = self.install(limit=1 << 20)
+        self.assertNotEqual(code, 0)
+        self.assertIn("second", output)
+        self.assertIn("install: not complete; make uninstall with the same PREFIX takes away what was put below", output)
+        self.assertIn("share/some/first", self.there())
+        (self.prefix / "share/some/mine").write_text("")
+        self.uninstall()
+        self.assertEqual(self.there(), ["share/some/mine"])
+
+    def test_an_older_installation_stays_known(self):
+        self.assertEqual(self.install()[0], 0)
+        (self.folder / "source/first").write_text("newer")
+        (self.folder / "source/second").write_bytes(b"y" * (1 << 22))
+        os.utime(self.folder / "source/second", (0, 0))  # another time, by which CMake knows that it must copy
+        self.assertNotEqual(self.install(limit=1 << 20)[0], 0)
+        self.uninstall()
+        self.assertFalse(self.prefix.exists())
+
+    def test_make_takes_any_prefix(self):
+        code, output = run(["make", "-n", "-C", ROOT, "install", f"PREFIX={self.prefix}", "DESTDIR=it's"])
+        self.assertEqual(code, 0, output)
+        self.assertIn(f"'{self.prefix}' 'it'\\''s'", output)
 
 
 class SetupTest(unittest.TestCase):
