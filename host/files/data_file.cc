@@ -20,4 +20,10 @@ std::string DataFile(const std::string& in_source,
   return fs::exists(file, error) ? file.string() : in_source;
 }
 
+std::string ResultPlace(const std::string& in_source,
+                        const std::string& elsewhere) {
+  std::error_code error;
+  return fs::exists("tests/data/mnist", error) ? in_source : elsewhere;
+}
+
 }  // namespace systole

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files that come with the program: the demo's network and digits.
+// Files that come with the program, the demo's network and digits, and where
+// results go that nobody has named a place for.
 #ifndef SYSTOLE_HOST_FILES_DATA_FILE_H_
 #define SYSTOLE_HOST_FILES_DATA_FILE_H_
 
@@ -13,6 +14,11 @@ namespace systole {
 // the file `in_share` of share/systole beside the program's folder, which a
 // build and an installation have; `in_source` if neither is there.
 std::string DataFile(const std::string& in_source, const std::string& in_share);
+
+// `in_source` if the program was started in the project's folder, which has a
+// build folder for results; otherwise `elsewhere`.
+std::string ResultPlace(const std::string& in_source,
+                        const std::string& elsewhere);
 
 }  // namespace systole
 

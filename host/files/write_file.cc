@@ -107,9 +107,9 @@ std::string TemporaryFor(const std::string& path) {
   return folder / absl::StrCat(".systole.", getpid(), ".", number++, ".tmp");
 }
 
-// 0, or errno.
-int Replace(Parts parts, const Target& target) {
-  const std::string temporary = TemporaryFor(target.path);
+// 0, or errno; then there is no temporary file.
+int WriteTemporary(Parts parts, const Target& target,
+                   const std::string& temporary) {
   int error = 0;
   {
     File file(temporary, O_CREAT | O_EXCL);
@@ -121,14 +121,22 @@ int Replace(Parts parts, const Target& target) {
       error = errno;
     if (const int closed = file.Close(); error == 0) error = closed;
   }
-  if (error == 0 && rename(temporary.c_str(), target.path.c_str()) != 0)
-    error = errno;
   if (error != 0) unlink(temporary.c_str());
   return error;
 }
 
-int WriteThrough(Parts parts, const Target& target) {
-  File file(target.path, 0);
+int Replace(Parts parts, const Target& target) {
+  const std::string temporary = TemporaryFor(target.path);
+  int error = WriteTemporary(parts, target, temporary);
+  if (error == 0 && rename(temporary.c_str(), target.path.c_str()) != 0) {
+    error = errno;
+    unlink(temporary.c_str());
+  }
+  return error;
+}
+
+int WriteThrough(Parts parts, const std::string& path) {
+  File file(path, 0);
   if (file.fd() < 0) return errno;
   const int error = file.Write(parts);
   const int closed = file.Close();
@@ -145,8 +153,46 @@ absl::Status WriteParts(Parts parts, const std::string& path) {
   const absl::StatusOr<Target> target = TargetOf(path);
   if (!target.ok()) return target.status();
   const int error = target->is_regular ? Replace(parts, *target)
-                                       : WriteThrough(parts, *target);
+                                       : WriteThrough(parts, target->path);
   return error == 0 ? absl::OkStatus() : CannotWrite(path, error);
+}
+
+FileSet::~FileSet() {
+  for (const Entry& entry : entries_) {
+    if (!entry.temporary.empty()) unlink(entry.temporary.c_str());
+  }
+}
+
+absl::Status FileSet::Add(std::string_view bytes, const std::string& path) {
+  const absl::StatusOr<Target> target = TargetOf(path);
+  if (!target.ok()) return target.status();
+  Entry entry = {path, target->path, "", ""};
+  if (target->is_regular) {
+    entry.temporary = TemporaryFor(target->path);
+    if (const int error = WriteTemporary({bytes}, *target, entry.temporary);
+        error != 0)
+      return CannotWrite(path, error);
+  } else {
+    entry.bytes = bytes;
+  }
+  entries_.push_back(std::move(entry));
+  return absl::OkStatus();
+}
+
+absl::Status FileSet::Commit() {
+  for (const Entry& entry : entries_) {
+    if (!entry.temporary.empty()) continue;
+    if (const int error = WriteThrough({entry.bytes}, entry.target); error != 0)
+      return CannotWrite(entry.path, error);
+  }
+  for (Entry& entry : entries_) {
+    if (entry.temporary.empty()) continue;
+    if (rename(entry.temporary.c_str(), entry.target.c_str()) != 0)
+      return CannotWrite(entry.path, errno);
+    entry.temporary.clear();
+  }
+  entries_.clear();
+  return absl::OkStatus();
 }
 
 absl::Status CheckWritable(const std::string& path) {

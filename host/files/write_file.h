@@ -23,6 +23,33 @@ namespace systole {
 // begins with the path.
 absl::Status WriteFile(std::string_view bytes, const std::string& path);
 
+// The files of one run, which change together, each as of WriteFile. Add writes
+// a temporary file; Commit puts all in their places. What is no regular file is
+// written to by Commit, before any of the others changes. Without Commit
+// nothing is left.
+//
+//   FileSet files;
+//   for (...) if (absl::Status s = files.Add(bytes, path); !s.ok()) return s;
+//   return files.Commit();
+class FileSet {
+ public:
+  FileSet() = default;
+  FileSet(const FileSet&) = delete;
+  FileSet& operator=(const FileSet&) = delete;
+  ~FileSet();
+  absl::Status Add(std::string_view bytes, const std::string& path);
+  absl::Status Commit();
+
+ private:
+  struct Entry {
+    std::string path;       // as it was given
+    std::string target;     // behind all links
+    std::string temporary;  // empty: `bytes` are for what is no regular file
+    std::string bytes;
+  };
+  std::vector<Entry> entries_;
+};
+
 // The error that WriteFile would give for any bytes, as far as it can be told
 // without writing: of a run of minutes the user should know before.
 absl::Status CheckWritable(const std::string& path);

@@ -25,7 +25,7 @@
 namespace systole::tools {
 
 struct BenchArgs {
-  std::string backend = "rtl", reports = "build/reports",
+  std::string backend = "rtl", reports = ResultPlace("build/reports", ""),
               model = DataFile("models/mnist_cnn.safetensors",
                                "models/mnist_cnn.safetensors");
   std::string digits = DataFile("tests/data/mnist", "digits");

@@ -149,7 +149,8 @@ void AddBenchCommand(CLI::App& app, Action& chosen) {
   sub->add_option("--digits", args->digits, "Folder of the test digits")
       ->capture_default_str();
   sub->add_option("--reports", args->reports,
-                  "Folder for bench.json. '' writes no report")
+                  "Folder for bench.json: build/reports in the project's "
+                  "folder, else none. '' writes no report")
       ->take_last()
       ->capture_default_str();
   sub->add_option("--compare", args->compare,

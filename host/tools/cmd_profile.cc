@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "host/driver/run_loop.h"
+#include "host/files/data_file.h"
 #include "host/files/file_kind.h"
 #include "host/files/printable.h"
 #include "host/files/shell_word.h"
@@ -42,7 +43,8 @@ constexpr double kLeastShare = 0.001;
 struct ProfileArgs {
   RunArgs run;
   bool train = false;  // a step of the digits network instead
-  std::string page = "build/reports/profile.html", perfetto, xspace, json;
+  std::string page = ResultPlace("build/reports/profile.html", "profile.html"),
+              perfetto, xspace, json;
 };
 
 // Of such a command.
@@ -119,10 +121,14 @@ absl::Status WriteAll(const ProfileArgs& args,
                  {&args.perfetto, profile::PerfettoTraceOf},
                  {&args.xspace, profile::XSpaceOf},
                  {&args.json, profile::JsonOf}};
+  FileSet written;
   for (const auto& [path, form] : files) {
     if (path->empty()) continue;
-    if (absl::Status s = WriteFile(form(profile), *path); !s.ok()) return s;
-    std::printf("wrote %s\n", Printable(*path).c_str());
+    if (absl::Status s = written.Add(form(profile), *path); !s.ok()) return s;
+  }
+  if (absl::Status s = written.Commit(); !s.ok()) return s;
+  for (const auto& [path, form] : files) {
+    if (!path->empty()) std::printf("wrote %s\n", Printable(*path).c_str());
   }
   return absl::OkStatus();
 }
@@ -335,7 +341,9 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
   sub->add_option("--seed", args->run.seed, "Seed of the random inputs")
       ->check(Seed())
       ->capture_default_str();
-  sub->add_option("-o,--output", args->page, "The page to write (HTML)")
+  sub->add_option("-o,--output", args->page,
+                  "The page to write (HTML): build/reports/profile.html in the "
+                  "project's folder, else profile.html")
       ->check(FileName())
       ->take_last()
       ->capture_default_str();

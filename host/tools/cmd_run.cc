@@ -347,8 +347,9 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
   sub->add_flag("--quiet", args->quiet, "Do not show progress");
   CLI::Option* const reports =
       sub->add_option("--reports", args->reports,
-                      "Folder for run.json. '' writes no report; a model "
-                      "writes one only if this option is given")
+                      "Folder for run.json: build/reports in the project's "
+                      "folder, else none. '' writes no report; a model writes "
+                      "one only if this option is given")
           ->take_last()
           ->capture_default_str();
   CLI::Option* const program = AddModelOptions(*sub, *args);

@@ -31,7 +31,8 @@ constexpr int64_t kTestDigits = 2000;
 
 struct TrainArgs {
   TrainOptions train;
-  std::string check = "auto", compare = "none", reports = "build/reports";
+  std::string check = "auto", compare = "none",
+              reports = ResultPlace("build/reports", "");
   int64_t test_images = -1, eval_every = -1;
   double goal = 0;
   bool json = false, quiet = false, print_ir = false;
@@ -193,15 +194,9 @@ absl::Status Stopped(const TrainRun& run, const std::string& to_resume) {
 absl::Status Train(TrainArgs args) {
   TrainOptions& options = args.train;
   const bool rtl = options.backend == "rtl";
-  if (options.recipe.preset.empty() && options.resume.empty())
-    options.recipe.preset = rtl ? "lite" : "v2";
-  if (!options.recipe.preset.empty()) {
-    if (const auto preset = PresetByName(options.recipe.preset); !preset.ok())
-      return preset.status();
-  }
+  const auto preset = PresetByName(options.recipe.preset);
+  if (!preset.ok()) return preset.status();
   if (args.print_ir) {
-    const auto preset = PresetByName(options.recipe.preset);
-    if (!preset.ok()) return preset.status();
     if (absl::Status s = options.recipe.Check(); !s.ok()) return s;
     const auto text = training::StepText(training::DigitsLayers(),
                                          options.recipe.Options(), **preset);
@@ -289,8 +284,7 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
   const std::vector<std::pair<const char*, CLI::Option*>> recipe = {
       {"preset",
        sub->add_option("--preset", o.recipe.preset,
-                       "Configuration: " + PresetsWith(Cell::kBf16, kClasses) +
-                           ". Default: lite on rtl, v2 on iss")},
+                       "Configuration: " + PresetsWith(Cell::kBf16, kClasses))},
       {"steps",
        sub->add_option("--steps", o.recipe.steps,
                        "Number of steps, over which the rate falls to 0")
@@ -353,7 +347,8 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
                   "names another file")
       ->check(FileName());
   sub->add_option("--reports", args->reports,
-                  "Folder for train.json. '' writes no report")
+                  "Folder for train.json: build/reports in the project's "
+                  "folder, else none. '' writes no report")
       ->take_last()
       ->capture_default_str();
   AddWaveOptions(*sub, o.waves);

@@ -98,8 +98,10 @@ std::vector<int8_t> Digits::Quantised(int first, int images) const {
   return values;
 }
 
-absl::StatusOr<Digits> ReadDigits(const std::string& folder,
-                                  const std::string& part) {
+namespace {
+
+absl::StatusOr<Digits> ReadPart(const std::string& folder,
+                                const std::string& part) {
   std::error_code error;
   if (!std::filesystem::exists(folder, error))
     return absl::NotFoundError(absl::StrFormat("%s: no such folder", folder));
@@ -123,6 +125,21 @@ absl::StatusOr<Digits> ReadDigits(const std::string& folder,
   digits.pixels = *std::move(pixels);
   digits.labels = *std::move(labels);
   return digits;
+}
+
+}  // namespace
+
+absl::StatusOr<Digits> ReadDigits(const std::string& folder,
+                                  const std::string& part) {
+  auto digits = ReadPart(folder, part);
+  if (!absl::IsNotFound(digits.status())) return digits;
+  return absl::NotFoundError(absl::StrCat(
+      digits.status().message(),
+      part == "train"
+          ? "; scripts/train/fetch_digits.py fetches the training digits, or "
+            "name a folder of IDX files with --digits"
+          : "; the project has the test digits in tests/data/mnist, an "
+            "installation in share/systole/digits"));
 }
 
 }  // namespace systole::tools

@@ -23,7 +23,8 @@ struct Digits {
 };
 
 // Reads PART-images-idx3-ubyte[.gz] and PART-labels-idx1-ubyte[.gz] of a
-// folder; the part is test or train. kNotFound, kDataLoss name the file.
+// folder; the part is test or train. kNotFound, kDataLoss name the file;
+// kNotFound says where there are digits.
 absl::StatusOr<Digits> ReadDigits(const std::string& folder,
                                   const std::string& part = "test");
 

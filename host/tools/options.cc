@@ -16,6 +16,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "host/files/data_file.h"
 
 namespace systole::tools {
 namespace {
@@ -158,7 +159,7 @@ void AddFirmwareOption(CLI::App& sub, std::string& file) {
 }
 
 void AddWaveOptions(CLI::App& sub, WaveArgs& args) {
-  args.folder = "build/waves";
+  args.folder = ResultPlace("build/waves", "waves");
   const char* const group = "Waveforms (rtl)";
   CLI::Option* const trace =
       sub.add_option("--trace", args.trace.file,
@@ -192,7 +193,8 @@ void AddWaveOptions(CLI::App& sub, WaveArgs& args) {
       ->capture_default_str();
   sub.add_option("--waves", args.folder,
                  "Folder for the waveform that a fault, a failed assertion or "
-                 "a wrong value leaves. '' writes none")
+                 "a wrong value leaves: build/waves in the project's folder, "
+                 "else waves. '' writes none")
       ->group(group)
       ->check(FolderToBe())
       ->capture_default_str();

@@ -35,8 +35,7 @@ CLI::Option* AddHostOperatorsOption(CLI::App& sub, std::string& choice);
 // --firmware FILE: what the scalar unit runs.
 void AddFirmwareOption(CLI::App& sub, std::string& file);
 
-// --trace, --trace-layer, --trace-window, --trace-run, --trace-core,
-// --waves (build/waves).
+// --trace, --trace-layer, --trace-window, --trace-run, --trace-core, --waves.
 void AddWaveOptions(CLI::App& sub, WaveArgs& args);
 
 // What to say to arguments that the parser refuses: of a command or an option

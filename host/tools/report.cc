@@ -55,8 +55,15 @@ void PrintJson(const nlohmann::ordered_json& json) {
 
 absl::Status WriteJson(const std::string& path,
                        const nlohmann::ordered_json& json) {
+  FileSet files;
+  if (absl::Status s = AddJson(path, json, files); !s.ok()) return s;
+  return files.Commit();
+}
+
+absl::Status AddJson(const std::string& path,
+                     const nlohmann::ordered_json& json, FileSet& files) {
   if (absl::Status s = MakeFolderOf(path); !s.ok()) return s;
-  return WriteFile(Text(json) + "\n", path);
+  return files.Add(Text(json) + "\n", path);
 }
 
 void Table::Add(std::vector<std::string> row) {

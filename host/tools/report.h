@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "host/files/write_file.h"
 #include "nlohmann/json.hpp"
 #include "systole/device.h"
 
@@ -42,6 +43,9 @@ void PrintJson(const nlohmann::ordered_json& json);
 // Creates the folder; writes beside the file and renames. Errors name the file.
 absl::Status WriteJson(const std::string& path,
                        const nlohmann::ordered_json& json);
+// The same, as one of several files.
+absl::Status AddJson(const std::string& path,
+                     const nlohmann::ordered_json& json, FileSet& files);
 
 // Columns as wide as their widest cell; the first is aligned left, the others
 // right.

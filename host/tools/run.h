@@ -21,7 +21,8 @@
 namespace systole::tools {
 
 struct RunArgs {
-  std::string backend = "rtl", preset = "edge", reports = "build/reports";
+  std::string backend = "rtl", preset = "edge",
+              reports = ResultPlace("build/reports", "");
   WaveArgs waves;
   std::optional<int64_t> batch;
   int stall = 0, threads = 1;

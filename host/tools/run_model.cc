@@ -192,9 +192,10 @@ struct OutputFile {
   int64_t elements = 0;  // of an image
 };
 
-absl::StatusOr<std::vector<OutputFile>> WriteOutputs(
+absl::StatusOr<std::vector<OutputFile>> AddOutputs(
     const RunArgs& args, const runtime::CompiledModel& model,
-    const std::vector<std::string>& files, const Result& result) {
+    const std::vector<std::string>& files, const Result& result,
+    FileSet& written) {
   const std::vector<std::string> names = NamesOf(model, true);
   std::vector<OutputFile> outputs;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -210,7 +211,9 @@ absl::StatusOr<std::vector<OutputFile>> WriteOutputs(
     const npy::Array array = FromImages(output.values, type, result.images);
     output.description = npy::Describe(array);
     if (!output.file.empty()) {
-      if (absl::Status s = npy::Write(array, output.file); !s.ok()) return s;
+      if (absl::Status s = written.Add(npy::Serialize(array), output.file);
+          !s.ok())
+        return s;
     }
     outputs.push_back(std::move(output));
   }
@@ -218,9 +221,9 @@ absl::StatusOr<std::vector<OutputFile>> WriteOutputs(
 }
 
 // A file a tensor, named after it.
-absl::Status WriteTensors(const std::string& folder,
-                          const runtime::CompiledModel& model,
-                          const Result& result) {
+absl::Status AddTensors(const std::string& folder,
+                        const runtime::CompiledModel& model,
+                        const Result& result, FileSet& written) {
   Json index = Json::array();
   std::set<std::string> files;
   for (const Program& program : model.programs) {
@@ -240,14 +243,15 @@ absl::Status WriteTensors(const std::string& folder,
       array.shape = {result.images, tensor.h, tensor.w, tensor.channels};
       array.bytes.assign(values->second.begin(), values->second.end());
       const std::string path = absl::StrCat(folder, "/", file, ".npy");
-      if (absl::Status s = npy::Write(array, path); !s.ok()) return s;
+      if (absl::Status s = written.Add(npy::Serialize(array), path); !s.ok())
+        return s;
       index.push_back({{"name", tensor.name},
                        {"file", file + ".npy"},
                        {"scale", tensor.scale},
                        {"zero_point", tensor.zero_point}});
     }
   }
-  return WriteJson(folder + "/index.json", index);
+  return AddJson(folder + "/index.json", index, written);
 }
 
 Literal ImageOf(const OutputFile& output, int64_t image) {
@@ -359,15 +363,17 @@ absl::Status RunModel(const RunArgs& args) {
   ModelCheck* const checker = check ? &*check : nullptr;
   const auto result = RunAll(args, *model, *inputs, checker);
   if (!result.ok()) return result.status();
-  const auto outputs = WriteOutputs(args, *model, *files, *result);
+  FileSet written;
+  const auto outputs = AddOutputs(args, *model, *files, *result, written);
   if (!outputs.ok()) return outputs.status();
-  if (!args.tensors.empty()) s = WriteTensors(args.tensors, *model, *result);
+  if (!args.tensors.empty())
+    s = AddTensors(args.tensors, *model, *result, written);
   if (!s.ok()) return s;
   const Json json = ToJson(args, *model, *inputs, *result, *outputs, checker);
-  if (args.reports_given && !args.reports.empty()) {
-    s = WriteJson(args.reports + "/run.json", json);
-    if (!s.ok()) return s;
-  }
+  if (args.reports_given && !args.reports.empty())
+    s = AddJson(args.reports + "/run.json", json, written);
+  if (s.ok()) s = written.Commit();
+  if (!s.ok()) return s;
   if (args.json) {
     PrintJson(json);
   } else {

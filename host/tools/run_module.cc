@@ -364,19 +364,22 @@ absl::Status RunStableHlo(const RunArgs& args) {
     if (!compared.ok()) return compared.status();
     check = *std::move(compared);
   }
+  FileSet written;
+  absl::Status s;
   for (size_t i = 0; i < files->size(); ++i) {
     if ((*files)[i].empty()) continue;
     const npy::Array array = ToArray(
         results->outputs[i], (*executable)->results()[i], inputs->stacked);
-    if (absl::Status s = npy::Write(array, (*files)[i]); !s.ok()) return s;
+    s = written.Add(npy::Serialize(array), (*files)[i]);
+    if (!s.ok()) return s;
   }
   const Json json =
       ToJson(args, options.preset, **executable, *inputs, *results, *files,
              golden != nullptr ? &check : nullptr);
-  if (args.reports_given && !args.reports.empty()) {
-    if (absl::Status s = WriteJson(args.reports + "/run.json", json); !s.ok())
-      return s;
-  }
+  if (args.reports_given && !args.reports.empty())
+    s = AddJson(args.reports + "/run.json", json, written);
+  if (s.ok()) s = written.Commit();
+  if (!s.ok()) return s;
   if (args.json) {
     PrintJson(json);
   } else {

@@ -191,14 +191,17 @@ absl::Status RunProgram(const RunArgs& args, const Program& file) {
         absl::StrCat("in the program ", args.model, "; nothing is written"));
   if (!status.ok()) return status;
   progress.Clear();
+  FileSet files;
   for (const Image& image : *dumps) {
     std::string bytes(image.size, '\0');
     auto* to = reinterpret_cast<uint8_t*>(bytes.data());
     status = (*cores)[image.address / own]->Read(image.address % own,
                                                  {to, bytes.size()});
-    if (status.ok()) status = WriteFile(bytes, image.file);
+    if (status.ok()) status = files.Add(bytes, image.file);
     if (!status.ok()) return status;
   }
+  status = files.Commit();
+  if (!status.ok()) return status;
   const bool cycles = args.backend != "iss";
   if (args.json) {
     nlohmann::ordered_json json = {{"program", args.model},

@@ -44,12 +44,15 @@ absl::StatusOr<std::unique_ptr<TrainRun>> TrainRun::Create(
     TrainOptions options) {
   std::unique_ptr<TrainRun> run(new TrainRun(std::move(options)));
   run->layers_ = training::DigitsLayers();
-  if (absl::Status s = run->ReadData(); !s.ok()) return s;
   TrainOptions& o = run->options_;
+  if (o.resume.empty()) {
+    if (absl::Status s = run->CheckRecipe(); !s.ok()) return s;
+  }
+  if (absl::Status s = run->ReadData(); !s.ok()) return s;
   if (!o.resume.empty()) {
     if (absl::Status s = run->Resume(); !s.ok()) return s;
+    if (absl::Status s = run->CheckRecipe(); !s.ok()) return s;
   }
-  if (absl::Status s = o.recipe.Check(); !s.ok()) return s;
   run->history_.recipe = o.recipe;
   run->first_ = static_cast<int64_t>(run->history_.curve.size());
   if (o.save == o.resume) run->saved_step_ = run->first_;
@@ -64,15 +67,17 @@ absl::StatusOr<std::unique_ptr<TrainRun>> TrainRun::Create(
   return run;
 }
 
+absl::Status TrainRun::CheckRecipe() const {
+  const Recipe& recipe = options_.recipe;
+  if (absl::Status s = recipe.Check(); !s.ok()) return s;
+  const Preset* preset = FindPreset(recipe.preset);
+  if (preset == nullptr) return absl::OkStatus();  // the device says it
+  return training::CheckStep(layers_, recipe.Options(), *preset);
+}
+
 absl::Status TrainRun::ReadData() {
   auto train = ReadDigits(options_.digits, "train");
-  if (!train.ok()) {
-    if (!absl::IsNotFound(train.status())) return train.status();
-    return absl::NotFoundError(absl::StrCat(
-        train.status().message(),
-        "; scripts/train/fetch_digits.py fetches the training digits, or name "
-        "a folder of IDX files with --digits"));
-  }
+  if (!train.ok()) return train.status();
   train_ = *std::move(train);
   auto test = ReadDigits(options_.test_digits);
   if (!test.ok()) return test.status();

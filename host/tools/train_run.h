@@ -74,6 +74,7 @@ class TrainRun {
 
  private:
   explicit TrainRun(TrainOptions options) : options_(std::move(options)) {}
+  absl::Status CheckRecipe() const;
   absl::Status ReadData();
   absl::Status Resume();
   absl::StatusOr<std::unique_ptr<Device>> OpenDevice(

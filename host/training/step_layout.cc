@@ -63,6 +63,8 @@ absl::Status CheckPool(const Layer& l) {
   return absl::OkStatus();
 }
 
+}  // namespace
+
 absl::Status CheckStep(const std::vector<Layer>& layers,
                        const StepOptions& options, const Preset& preset) {
   if (!Target(preset).float_modules()) {
@@ -115,6 +117,8 @@ absl::Status CheckStep(const std::vector<Layer>& layers,
   }
   return absl::OkStatus();
 }
+
+namespace {
 
 // A parameter that is written in place is read no more behind its writer.
 absl::Status CheckInPlace(const ir::Module& module) {

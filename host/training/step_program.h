@@ -120,8 +120,13 @@ constexpr int TagOf(int layer, Phase phase) {
   return layer * kNumPhases + static_cast<int>(phase);
 }
 
-// Errors: kInvalidArgument (batch, preset without the bf16 cell),
-// kResourceExhausted (a layer that does not fit, by name).
+// kInvalidArgument: the preset cannot train such layers with these options,
+// whatever room it has.
+absl::Status CheckStep(const std::vector<Layer>& layers,
+                       const StepOptions& options, const Preset& preset);
+
+// Errors: those of CheckStep; kResourceExhausted (a layer that does not fit, by
+// name).
 absl::StatusOr<StepProgram> BuildStep(const std::vector<Layer>& layers,
                                       const StepOptions& options,
                                       const Preset& preset);

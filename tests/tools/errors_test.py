@@ -150,8 +150,13 @@ def write_files(folder, environment):
         header = f"{{'descr': '|i1', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
         put(f"{name}.npy", b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header)
     put("cut.npy", (folder / "four.npy").read_bytes()[:1000])
-    for name in ("exp", "scan", "cholesky", "fft", "generic", "sharded_mlp"):
+    for name in ("exp", "scan", "cholesky", "fft", "generic", "sharded_mlp", "unsupported"):
         put(f"{name}.mlirbc", (ROOT / f"tests/data/stablehlo/{name}.mlirbc").read_bytes())
+    exported = bytearray((ROOT / "tests/data/stablehlo/exp.jax").read_bytes())
+    put("exp.jax", bytes(exported))
+    put("cut.jax", bytes(exported[:600]))
+    exported[exported.index(b"\3\0\1\0\0\0")] = 12  # of the serialization
+    put("later.jax", bytes(exported))
     # Products of the same matrices, the second one less exact.
     for name, program in (("exact", "matmul_highest"), ("rough", "matmul_BF16_BF16_F32_X3")):
         put(f"{name}.mlirbc", (ROOT / f"tests/data/stablehlo/{program}.mlirbc").read_bytes())
@@ -161,6 +166,7 @@ def write_files(folder, environment):
     save("matrix64.npy", np.zeros((4, 8)))
     put("choice.mlirbc", (ROOT / "tests/data/stablehlo/values_behind.mlirbc").read_bytes())
     save("truth.npy", np.array(5, np.uint8).view(np.bool_))
+    save("yes.npy", np.array(True))
     save("index.npy", np.array(3, np.int32))
     systole("compile", "models/mnist_cnn.tflite", "-o", "net.tpu")
     put("cut.tpu", (folder / "net.tpu").read_bytes()[:1000])
