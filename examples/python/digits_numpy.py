@@ -8,6 +8,7 @@
 
 import argparse
 import pathlib
+import sys
 
 import numpy as np
 import systole
@@ -47,4 +48,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (systole.Error, OSError) as error:
+        sys.exit(f"digits_numpy: {error}")

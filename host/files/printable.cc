@@ -81,6 +81,15 @@ std::string PrintableList(const std::vector<std::string>& texts) {
   return list;
 }
 
+std::string Counted(int64_t count, std::string_view noun) {
+  const bool hisses =
+      !noun.empty() && (noun.back() == 'h' || noun.back() == 's');
+  return absl::StrCat(count, " ", std::string(noun),
+                      count == 1 ? ""
+                      : hisses   ? "es"
+                                 : "s");
+}
+
 size_t Columns(std::string_view text) {
   return text.size() - static_cast<size_t>(std::count_if(
                            text.begin(), text.end(), IsContinuation));

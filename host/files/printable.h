@@ -6,6 +6,7 @@
 #define SYSTOLE_HOST_FILES_PRINTABLE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ std::string PrintableLines(std::string_view text);
 // The texts, each printable on a line of its own, behind a line's end:
 // "\n  first\n  second".
 std::string PrintableList(const std::vector<std::string>& texts);
+
+// "1 image", "2 images", "2 mismatches".
+std::string Counted(int64_t count, std::string_view noun);
 
 // Columns that a printable text takes on a terminal: its characters.
 size_t Columns(std::string_view text);

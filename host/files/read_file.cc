@@ -99,8 +99,11 @@ absl::Status CannotRead(const std::string& path) {
 absl::Status Opened(const std::string& path, const Source& source,
                     struct stat& state) {
   if (source.fd() < 0 || fstat(source.fd(), &state) != 0) {
-    return absl::NotFoundError(
-        absl::StrCat(path, ": cannot be opened: ", std::strerror(errno)));
+    const int error = errno;
+    const bool missing = error == ENOENT || error == ENOTDIR;
+    return absl::Status(
+        missing ? absl::StatusCode::kNotFound : absl::StatusCode::kUnavailable,
+        absl::StrCat(path, ": cannot be opened: ", std::strerror(error)));
   }
   if (S_ISDIR(state.st_mode))
     return absl::UnavailableError(absl::StrCat(path, ": is a folder"));

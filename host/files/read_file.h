@@ -14,9 +14,10 @@
 namespace systole {
 
 // "-" is standard input. A pipe or a device ends when a read returns nothing.
-// kNotFound: the file cannot be opened; kUnavailable: it is a folder, or a read
-// fails; kResourceExhausted: it is larger than the free memory, or a pipe or a
-// device does not end in time. The message begins with the path.
+// kNotFound: there is no such file; kUnavailable: it cannot be opened, is a
+// folder, or a read fails; kResourceExhausted: it is larger than the free
+// memory, or a pipe or a device does not end in time. The message begins with
+// the path.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
 // The first bytes of the file, `count` or all that it has. A pipe can be read

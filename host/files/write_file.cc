@@ -210,8 +210,9 @@ absl::Status CheckDistinct(const std::vector<std::string>& results,
   std::error_code error;  // what cannot be looked at is found when it is used
   const auto replaced = [&error](const std::string& path) {
     const auto kind = std::filesystem::status(path, error).type();
-    return !path.empty() && (kind == std::filesystem::file_type::regular ||
-                             kind == std::filesystem::file_type::not_found);
+    return !path.empty() && path != "-" &&
+           (kind == std::filesystem::file_type::regular ||
+            kind == std::filesystem::file_type::not_found);
   };
   const auto whole = [](const std::string& path) {
     std::error_code failed;  // of a working folder that was deleted

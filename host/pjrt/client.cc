@@ -91,7 +91,13 @@ PJRT_Error* ClientCreate(PJRT_Client_Create_Args* args) {
         OptionsOf(args->create_options, args->num_options);
     if (!options.ok()) return options.status();
     absl::StatusOr<std::unique_ptr<Client>> client = Client::Create(*options);
-    if (!client.ok()) return client.status();
+    if (!client.ok()) {
+      return absl::Status(
+          client.status().code(),
+          absl::StrCat(client.status().message(),
+                       "; SYSTOLE_BACKEND, SYSTOLE_PRESET and SYSTOLE_DEVICES "
+                       "name others"));
+    }
     auto made = std::make_unique<PJRT_Client>();
     made->client = *std::move(client);
     for (int id = 0; id < made->client->devices(); ++id) {

@@ -115,11 +115,7 @@ PJRT_Error* Compile(PJRT_Client_Compile_Args* args) {
         made->name = program->module->name;
         absl::StatusOr<std::shared_ptr<runtime::Executable>> executable =
             args->client->client->Compile(std::move(program->module));
-        if (!executable.ok()) {
-          return absl::Status(
-              executable.status().code(),
-              absl::StrCat(made->name, ": ", executable.status().message()));
-        }
+        if (!executable.ok()) return executable.status();
         made->executable = *std::move(executable);
         for (const import::StableHloArgument& argument : program->arguments) {
           made->donated.push_back(argument.donated ||

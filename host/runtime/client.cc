@@ -214,7 +214,10 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(
 
 absl::StatusOr<std::shared_ptr<Executable>> Client::Compile(
     std::unique_ptr<ir::Module> module) {
-  if (absl::Status s = ir::Verify(*module); !s.ok()) return s;
+  if (absl::Status s = ir::Verify(*module); !s.ok()) {
+    return absl::Status(s.code(),
+                        absl::StrCat(module->name, ": ", s.message()));
+  }
   std::shared_ptr<Executable> executable(
       new Executable(std::move(module), preset()));
   if (!options_.host_operators) {

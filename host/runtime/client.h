@@ -155,8 +155,8 @@ class Client {
   int devices() const { return static_cast<int>(devices_.size()); }
   Device& device(int id) { return *devices_[id]; }
 
-  // Errors: those of the verifier; FailedPrecondition if operations would have
-  // to run on the host and may not.
+  // Errors, with the module's name in front: those of the verifier;
+  // FailedPrecondition if operations would have to run on the host and may not.
   absl::StatusOr<std::shared_ptr<Executable>> Compile(
       std::unique_ptr<ir::Module> module);
 

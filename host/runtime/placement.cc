@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "host/files/printable.h"
 
 namespace systole::runtime {
 namespace {
@@ -121,8 +122,8 @@ absl::Status RefuseHost(const std::string& name,
                         const ModulePlacement& placement) {
   if (placement.host.operations == 0) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrFormat(
-      "%s: %d operations would run on the host, which is not allowed: %s", name,
-      placement.host.operations, HostText(placement)));
+      "%s: %s would run on the host, which is not allowed: %s", name,
+      Counted(placement.host.operations, "operation"), HostText(placement)));
 }
 
 }  // namespace systole::runtime

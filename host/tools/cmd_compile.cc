@@ -152,13 +152,13 @@ absl::Status Compile(const CompileArgs& args) {
     cycles += compiler::EstimateCycles(program, **preset);
   }
   std::printf(
-      "%s: %s%d layers, %d descriptors, %s bytes of HBM, %s cycles expected; "
+      "%s: %s%s, %d descriptors, %s bytes of HBM, %s cycles expected; "
       "compiled in %.2f s\n",
       Printable(args.output).c_str(),
       model->programs.size() > 1
           ? absl::StrCat(model->programs.size(), " programs, ").c_str()
           : "",
-      static_cast<int>(layers), static_cast<int>(descriptors),
+      Counted(layers, "layer").c_str(), static_cast<int>(descriptors),
       Thousands(static_cast<int64_t>(model->hbm_bytes())).c_str(),
       Thousands(cycles).c_str(), seconds);
   if (args.loops)

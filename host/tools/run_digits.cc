@@ -154,9 +154,9 @@ void Print(const RunArgs& args, const std::vector<Record>& records,
                Thousands(static_cast<int64_t>(*r.hbm_write_bytes)),
                YesNo(r.bit_exact)});
   }
-  std::printf("%s on %s, %s, %d images\n\n%s\n",
-              Printable(args.network).c_str(), args.backend.c_str(),
-              args.preset.c_str(), static_cast<int>(totals.images),
+  std::printf("%s on %s, %s, %s\n\n%s\n", Printable(args.network).c_str(),
+              args.backend.c_str(), args.preset.c_str(),
+              Counted(totals.images, "image").c_str(),
               table.ToString().c_str());
   if (above) std::printf("utilisation above 100 %%: %s\n\n", kAbovePeak);
   std::printf("accuracy: %d of %d digits (%s)\n",
@@ -240,8 +240,7 @@ absl::Status RunDigits(const RunArgs& args) {
       return s;
   }
   if (totals.mismatches.empty()) return absl::OkStatus();
-  std::string text =
-      absl::StrFormat("%d mismatches:", totals.mismatches.size());
+  std::string text = Counted(totals.mismatches.size(), "mismatch") + ":";
   for (const std::string& mismatch : totals.mismatches)
     text += "\n  " + Printable(mismatch);
   return WithWaveform(**device, absl::DataLossError(text));

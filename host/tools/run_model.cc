@@ -269,9 +269,9 @@ std::string Largest(const OutputFile& output, int64_t image) {
 void PrintTable(const RunArgs& args, const runtime::CompiledModel& model,
                 const ModelInputs& inputs, const Result& result,
                 const std::vector<OutputFile>& outputs) {
-  std::printf("%s on %s, %s, %d images, %d a run%s\n\n",
-              Printable(args.model).c_str(), args.backend.c_str(),
-              model.preset().c_str(), static_cast<int>(result.images),
+  std::printf("%s on %s, %s, %s, %d a run%s\n\n", Printable(args.model).c_str(),
+              args.backend.c_str(), model.preset().c_str(),
+              Counted(result.images, "image").c_str(),
               static_cast<int>(model.batch()),
               inputs.quantised ? "; float32 inputs quantised" : "");
   constexpr int64_t kShown = 8;
@@ -379,15 +379,14 @@ absl::Status RunModel(const RunArgs& args) {
   } else {
     PrintTable(args, *model, *inputs, *result, *outputs);
     if (checker != nullptr) {
-      std::printf("checked: %d tensors and outputs, %d mismatches\n",
-                  static_cast<int>(checker->tensors().size()),
-                  static_cast<int>(checker->mismatches().size()));
+      std::printf("checked: %s, %s\n",
+                  Counted(checker->tensors().size(), "tensor").c_str(),
+                  Counted(checker->mismatches().size(), "mismatch").c_str());
     }
   }
   if (checker == nullptr || checker->mismatches().empty())
     return absl::OkStatus();
-  std::string text =
-      absl::StrFormat("%d mismatches:", checker->mismatches().size());
+  std::string text = Counted(checker->mismatches().size(), "mismatch") + ":";
   for (const std::string& mismatch : checker->mismatches())
     text += "\n  " + Printable(mismatch);
   return absl::DataLossError(absl::StrCat(text, result->wrong.message()));

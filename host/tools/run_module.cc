@@ -266,8 +266,8 @@ void PrintTable(const RunArgs& args, const std::string& preset,
                                                        executable.placement()))
                           .c_str());
   if (cycles > 0 && timed) {
-    std::printf("cycles: %s in %s programs (%.2f s)\n",
-                Thousands(cycles).c_str(), Thousands(work.programs).c_str(),
+    std::printf("cycles: %s in %s (%.2f s)\n", Thousands(cycles).c_str(),
+                Counted(work.programs, "program").c_str(),
                 work.stats.host_cpu_seconds);
   }
 }
@@ -385,14 +385,13 @@ absl::Status RunStableHlo(const RunArgs& args) {
   } else {
     PrintTable(args, options.preset, **executable, *inputs, *results);
     if (golden != nullptr) {
-      std::printf("checked: %s values, %d mismatches\n",
-                  Thousands(check.values).c_str(),
-                  static_cast<int>(check.mismatches.size()));
+      std::printf("checked: %s values, %s\n", Thousands(check.values).c_str(),
+                  Counted(check.mismatches.size(), "mismatch").c_str());
     }
   }
   if (check.mismatches.empty()) return absl::OkStatus();
   return absl::DataLossError(
-      absl::StrCat(check.mismatches.size(), " mismatches:\n  ",
+      absl::StrCat(Counted(check.mismatches.size(), "mismatch"), ":\n  ",
                    absl::StrJoin(check.mismatches, "\n  ")));
 }
 

@@ -128,6 +128,8 @@ def load(path: lib.Text, *, preset: str | None = None, batch: typing.SupportsInd
     preset, batch: that a model is compiled for ("edge", 1); a program file has its own. refuse_host: a model of which anything
     would run on the host is an error.
     """
+    if path is None:
+        raise TypeError("path is None, not the name of a file")
     handle = ctypes.c_void_p()
     lib.call("systole_program_load", lib.text(path, "path"), _options(preset, batch, refuse_host), ctypes.byref(handle))
     return Program(handle.value or 0)

@@ -197,6 +197,15 @@ class Objects(unittest.TestCase):
                 systole.Device("rtl", preset="edge")
             systole.Device("rtl", preset="nano").close()
 
+    def test_folders_of_models_are_named_once(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name).resolve()
+            shutil.copytree(BUILD / "python/systole", folder / "systole", ignore=shutil.ignore_patterns("models", "__pycache__"))  # with the library
+            (folder / "systole/models").mkdir()
+            done = subprocess.run([sys.executable, "-c", "import systole; systole.Device('rtl', preset='nano')"], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, check=False, env={**os.environ, "PYTHONPATH": str(folder)})
+            self.assertIn(f"no RTL model of nano in {folder}/lib/systole, {folder}/systole/models; there are none;", done.stdout)
+
     def test_profile_of_stablehlo(self):
         program = systole.load(ARTIFACTS / "matmul_highest.mlirbc")
         a, b = (np.random.default_rng(i).normal(size=tensor.shape).astype(np.float32) for i, tensor in enumerate(program.inputs))
@@ -236,6 +245,16 @@ class Objects(unittest.TestCase):
         for error in (getattr(systole, name) for name in systole.__all__ if name.endswith("Error")):
             self.assertEqual(error.__module__, "systole")
             self.assertIsInstance(pickle.loads(pickle.dumps(error("what"))), error)
+        with self.assertRaisesRegex(TypeError, "path is None, not the name of a file"):
+            systole.load(None)
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(systole.UnavailableError, "is a folder"):
+                systole.load(folder)
+            if os.geteuid() != 0:  # who reads all files
+                closed = pathlib.Path(folder) / "closed.tflite"
+                closed.touch(mode=0)
+                with self.assertRaisesRegex(systole.UnavailableError, "Permission denied"):
+                    systole.load(closed)
         with self.assertRaisesRegex(TypeError, "seed is str, not a whole number"):
             systole.Device("iss", preset="nano", seed="1")
         with self.assertRaisesRegex(TypeError, "batch is float, not a whole number"):
@@ -427,6 +446,11 @@ print(scores.shape)
                                "--share", BUILD / "share", "--model", MODEL], env=self.environment, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("2 of 2 right", done.stdout)
+        for words in (("--preset", "v9", "--share", BUILD / "share"), ("--share", "/no/where")):
+            done = subprocess.run([sys.executable, ROOT / "examples/python/digits_numpy.py", "--model", MODEL, *words], env=self.environment,
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, "^digits_numpy: .*(no preset|preset 'v9'|No such file or directory)")
 
 
 def main():

@@ -137,6 +137,8 @@ class Installed(unittest.TestCase):
             with self.subTest(compiler):
                 self.ok("sh", "-c", f"eval {compiler} -std=c99 -pedantic -Wall -Wextra -Werror digits.c $(pkg-config --cflags --libs systole) -o {compiler}")
                 self.assertIn("8 of 8 right on iss, edge", self.ok(f"./{compiler}"))
+        share = self.ok("sh", "-c", 'eval export SYSTOLE_SHARE="$(pkg-config --variable=sharedir systole)"; cd "$SYSTOLE_SHARE"; ls')
+        self.assertIn("models\n", share)
         out = self.ok("./gcc", "rtl", "nano", "1")
         self.assertRegex(out, r"1 of 1 right on rtl, nano; \d{5,} cycles\n  conv1.out +conv2d +\d+ cycles\n")
         done = run("./gcc", "rtl", "lite", env=self.environment, cwd=self.work)

@@ -219,7 +219,7 @@ TEST(ClientTest, TellsAndRefusesWhatRunsOnTheHost) {
   options.host_operators = false;
   client = Client::Create(options);
   EXPECT_THAT((*client)->Compile(Module(text)).status().message(),
-              HasSubstr("p: 1 operations would run on the host, which is not "
+              HasSubstr("p: 1 operation would run on the host, which is not "
                         "allowed: hlo.convert 1"));
 }
 
@@ -239,7 +239,7 @@ TEST(ClientTest, WhatDoesNotFitRunsOnTheHostOrIsRefused) {
     const auto compiled = (*client)->Compile(Module(text));
     if (!allowed) {
       EXPECT_THAT(compiled.status().message(),
-                  HasSubstr("long: 1 operations would run on the host, which "
+                  HasSubstr("long: 1 operation would run on the host, which "
                             "is not allowed: hlo.matrix_product 1"));
       continue;
     }

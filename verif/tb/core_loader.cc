@@ -34,12 +34,14 @@ std::vector<fs::path> OwnFolders() {
     file = fs::canonical("/proc/self/exe", error);
   if (error) return {};
   const fs::path folder = file.parent_path();
-  std::vector<fs::path> folders = {folder.parent_path() / "lib" / "systole",
-                                   folder / "systole", folder / "models",
-                                   folder.parent_path() / "systole" / "models"};
-  const fs::path installed =
-      folder.parent_path() / SYSTOLE_LIBRARIES / "systole";
-  if (installed != folders[0]) folders.push_back(installed);
+  std::vector<fs::path> folders;
+  for (const fs::path& place :
+       {folder.parent_path() / "lib" / "systole", folder / "systole",
+        folder / "models", folder.parent_path() / "systole" / "models",
+        folder.parent_path() / SYSTOLE_LIBRARIES / "systole"}) {
+    if (std::find(folders.begin(), folders.end(), place) == folders.end())
+      folders.push_back(place);
+  }
   return folders;
 }
 
