@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
 #
-# The front door: `make help`. Options: BUILD=folder, JOBS=n, ARGS="..." (passed on to the program of run, train, bench, profile and waves).
+# The front door: `make help`.
 
 BUILD ?= build
 JOBS  ?= $(shell nproc)
@@ -47,8 +47,10 @@ DIGITS = $(or $(SYSTOLE_DIGITS),$(BUILD)/digits)
 .PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' Makefile)
 .DEFAULT_GOAL := help
 
-help: ## list the targets
+help: ## list the targets and the variables
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 25
+	@echo; echo 'Variables, as in make model PRESET="nano v1" JOBS=2 (docs/commands.md), and what they are if not given:'; echo
+	@sed -n '/^| variable | default | meaning/,/^$$/ { s/`//g; s/^| \([A-Z][^|]*\) | \([^|]*\) | \(.*\) |$$/  \1\t\3 (\2)/p }' docs/commands.md | expand -t 25
 
 run: tool ## build the core and run the digits network on it, layer by layer
 	@"$(BUILD)/bin/systole" run --reports "$(BUILD)/reports" $(ARGS)
