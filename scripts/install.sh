@@ -116,10 +116,10 @@ record() {
 }
 
 # Room for the lists, where the disk becomes full.
-mkdir -p "$(dirname "$manifest")"
 reserve=$(dirname "$manifest")/.reserve
+out=$(mkdir -p "$(dirname "$manifest")" 2>&1) || die "${out#mkdir: }"
 trap 'rm -rf "$before" "$reserve"' EXIT
-head -c 1M /dev/zero > "$reserve" || die "$root: no room"
+out=$({ head -c 1M /dev/zero > "$reserve"; } 2>&1) || die "$root: ${out##*: }"
 
 # What cmake prints of each file is of use only when it fails. An interrupt ends cmake alone.
 trap : INT TERM
