@@ -3,6 +3,8 @@
 
 #include "verif/waves/fst_file.h"
 
+#include <set>
+
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
