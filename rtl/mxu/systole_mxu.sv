@@ -3,7 +3,7 @@
 //
 // Matrix unit: data setup, transposer (bf16), weight FIFO, systolic array, tags. Latency: a vector whose step is in
 // cycle g enters the array in cycle g + 3 and reaches the accumulators array_latency + 1 cycles after that. Throughput:
-// one vector per cycle; a tile each BlockRows cycles; passes of at least bank_cycles + 1 vectors run back to back. Up to
+// one vector per cycle; a tile each BlockRows cycles; passes of at least bank_cycles vectors run back to back. Up to
 // MaxInFlight descriptors are in flight.
 // Docs: docs/mxu.md. Test: tests/rtl/mxu.
 
