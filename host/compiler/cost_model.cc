@@ -14,6 +14,9 @@ namespace {
 
 // From the request to the first data, for an open or a closed row.
 constexpr int64_t kHbmLatency = 60;
+// What a stream of weights that has paused loses when it goes on: banks that it
+// reaches are closed or in refresh.
+constexpr int64_t kResume = 80;
 // From the doorbell to the first descriptor at its unit.
 constexpr int64_t kStartup = 90;
 // Requantise pipeline, with reads of accumulators and buffer.
@@ -249,17 +252,20 @@ Timeline Simulate(const Sequence& sequence) {
                                   (quantised ? taken[i] + 1 : 1) * tile_cycles);
       at = std::max(at, next_tile);
     }
-    if (queue_of[i] == wq) {
-      // Limit on tiles of earlier weights descriptors: at most one group
-      // may be waiting in the FIFO.
-      const size_t k = head[wq];
-      int64_t ahead = costs[i].tiles;
-      for (size_t j = k; j-- > 0;) {
+    if (queue_of[i] == wq && costs[i].tiles > 0) {
+      // Its first tile needs the place of the tile that is a FIFO's worth of
+      // tiles before it.
+      int64_t ahead = 0;
+      for (size_t j = head[wq]; j-- > 0;) {
         const int w = queues[wq][j];
         if (taker[w] < 0) continue;
         ahead += costs[w].tiles;
-        if (ahead > preset.wfifo_tiles + costs[i].tiles) {
-          at = std::max(at, t.start[taker[w]]);
+        if (ahead >= preset.wfifo_tiles) {
+          const int m = taker[w];
+          if (t.start[m] == kNever) return kNever;
+          const int64_t busy = t.end[m] - costs[m].latency - t.start[m];
+          at = std::max(at, t.start[m] + busy * (ahead - preset.wfifo_tiles) /
+                                             costs[w].tiles);
           break;
         }
       }
@@ -312,7 +318,9 @@ Timeline Simulate(const Sequence& sequence) {
         moved = true;
         if (costs[i].beats > 0) {
           active[q] = i;
-          to_move[q] = static_cast<double>(costs[i].beats * per_beat);
+          const bool resumes = q == wq && now > unit_free[q] && quantised;
+          to_move[q] = static_cast<double>(costs[i].beats * per_beat +
+                                           (resumes ? kResume : 0));
         } else {
           int64_t busy = costs[i].issue;
           if (feeder[i] >= 0 && costs[feeder[i]].beats > 0 && quantised) {
