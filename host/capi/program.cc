@@ -203,8 +203,8 @@ absl::Status Program::ImportModule(absl::string_view bytes,
         preset == nullptr ? "does not exist" : "has no bf16 cell"));
   }
   lanes::LowerModule(*module_, *preset);
-  const runtime::ModulePlacement placement =
-      runtime::PlacementOf(*module_, lanes::PlanFor(*module_, *preset));
+  const runtime::ModulePlacement placement = runtime::PlacementOf(
+      *module_, lanes::PlanFor(*module_, *preset), *preset);
   if (options.refuse_host != 0) {
     if (absl::Status s = runtime::RefuseHost(name_, placement); !s.ok())
       return s;

@@ -63,7 +63,8 @@ absl::StatusOr<Schedule> ScheduleOf(Sequence sequence, bool reorder,
   if (absl::Status s = passes.Run(sequence); !s.ok()) return s;
 
   Schedule schedule;
-  schedule.estimated_cycles = Simulate(sequence).total;
+  schedule.timeline = Simulate(sequence);
+  schedule.estimated_cycles = schedule.timeline.total;
   for (const Step& step : sequence.steps) {
     schedule.descriptors.push_back(step.descriptor);
     schedule.edges += __builtin_popcount(

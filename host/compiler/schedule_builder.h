@@ -30,6 +30,7 @@ namespace systole::compiler {
 
 struct Schedule {
   std::vector<isa::Descriptor> descriptors;
+  Timeline timeline;  // of these without the halt, by the cost model
   int64_t estimated_cycles = 0;
   int edges = 0;  // number of planned waits
 };

@@ -77,6 +77,11 @@ void Report(const PJRT_Executable& executable) {
   if (wanted != nullptr && *wanted != '\0' && *wanted != '0') {
     std::fprintf(stderr, "systole: %s\n",
                  runtime::PlacementText(executable.name, placement).c_str());
+    if (const std::string slow = runtime::SlowKernelsText(placement);
+        !slow.empty()) {
+      std::fprintf(stderr, "systole: %s: %s\n", executable.name.c_str(),
+                   slow.c_str());
+    }
     return;
   }
   static std::atomic<bool> said{false};

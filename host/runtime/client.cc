@@ -81,7 +81,7 @@ std::unique_ptr<ir::Module> Lowered(std::unique_ptr<ir::Module> module,
 Executable::Executable(std::unique_ptr<ir::Module> module, const Preset& preset)
     : module_(Lowered(std::move(module), preset)),
       plan_(lanes::PlanFor(*module_, preset)),
-      placement_(PlacementOf(*module_, plan_)) {
+      placement_(PlacementOf(*module_, plan_, preset)) {
   for (const ir::Node* input : module_->inputs())
     parameters_.push_back(input->type);
   for (const ir::Output& output : module_->outputs)

@@ -3,6 +3,7 @@
 #include "host/runtime/placement.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <vector>
 
@@ -13,6 +14,9 @@
 
 namespace systole::runtime {
 namespace {
+
+// A kernel of less than this part of the cycles is counted, but not named.
+constexpr int64_t kLeastShare = 100;
 
 using ir::Node;
 using ir::Op;
@@ -32,8 +36,28 @@ void CountNode(const Node& node, ModulePlacement& placement) {
   }
 }
 
+void Measure(const std::vector<const Node*>& nodes,
+             const lanes::KernelCost& cost, const Preset& preset,
+             ModulePlacement& placement) {
+  constexpr std::array<const char*, isa::kNumQueues> kUnits = {
+      "loads", "weights", "the array", "the vector unit", "stores"};
+  PlacedKernel& kernel = placement.all_kernels.emplace_back();
+  kernel.name = nodes.back()->name;
+  kernel.cycles = cost.cycles;
+  int64_t macs = 0;
+  for (const Node* node : nodes)
+    if (node->op == Op::kHloMatrixProduct) macs += MacsOf(*node);
+  kernel.bound = std::max(macs / preset.macs_per_cycle(), cost.memory_cycles);
+  const auto most = std::max_element(cost.busy.begin(), cost.busy.end());
+  kernel.limit = kUnits[most - cost.busy.begin()];
+  if (cost.cycles > 0) {
+    kernel.busy = std::min(
+        1.0, static_cast<double>(*most) / static_cast<double>(cost.cycles));
+  }
+}
+
 void Count(const ir::Module& module, const lanes::DevicePlan& plan,
-           ModulePlacement& placement) {
+           const Preset& preset, ModulePlacement& placement) {
   for (const auto& node : module.nodes()) {
     if (node->op != Op::kParameter && node->op != Op::kConstant)
       ++placement.free;
@@ -49,10 +73,12 @@ void Count(const ir::Module& module, const lanes::DevicePlan& plan,
       }
       ++placement.control;
       for (const auto& region : node.regions)
-        Count(*region, *plan.regions.at(region.get()), placement);
+        Count(*region, *plan.regions.at(region.get()), preset, placement);
       continue;
     }
-    for (const auto& kernel : step.kernels) {
+    for (size_t k = 0; k < step.kernels.size(); ++k) {
+      const auto& kernel = step.kernels[k];
+      Measure(kernel, step.kernel->costs[k], preset, placement);
       bool vector = false;
       for (const Node* node : kernel) {
         // Several kernels may have the same broadcast.
@@ -93,9 +119,10 @@ int64_t MacsOf(const Node& product) {
 }
 
 ModulePlacement PlacementOf(const ir::Module& module,
-                            const lanes::DevicePlan& plan) {
+                            const lanes::DevicePlan& plan,
+                            const Preset& preset) {
   ModulePlacement placement;
-  Count(module, plan, placement);
+  Count(module, plan, preset, placement);
   return placement;
 }
 
@@ -115,6 +142,56 @@ std::string PlacementText(const std::string& name,
       static_cast<double>(placement.host.bytes));
   if (placement.host.operations > 0)
     absl::StrAppend(&text, ": ", HostText(placement));
+  return text;
+}
+
+std::string SlowKernelsText(const ModulePlacement& placement) {
+  const auto share = [](const PlacedKernel& kernel) {
+    return static_cast<double>(kernel.bound) /
+           static_cast<double>(std::max<int64_t>(1, kernel.cycles));
+  };
+  std::vector<const PlacedKernel*> slow;
+  int64_t cycles = 0, all = 0;
+  for (const PlacedKernel& kernel : placement.all_kernels) {
+    all += kernel.cycles;
+    if (share(kernel) >= kReportedShare) continue;
+    slow.push_back(&kernel);
+    cycles += kernel.cycles;
+  }
+  if (slow.empty()) return "";
+  std::stable_sort(slow.begin(), slow.end(), [](const auto* a, const auto* b) {
+    return a->cycles > b->cycles;
+  });
+  std::string text = absl::StrFormat(
+      "%d of %s, with %.0f %% of the expected cycles, reach less than %.0f %% "
+      "of what array and memory allow:",
+      slow.size(), Counted(placement.all_kernels.size(), "kernel"),
+      100.0 * static_cast<double>(cycles) /
+          static_cast<double>(std::max<int64_t>(1, all)),
+      100 * kReportedShare);
+  int64_t rest = 0;
+  for (const PlacedKernel* kernel : slow) {
+    if (kernel->cycles * kLeastShare < all) {
+      ++rest;
+      continue;
+    }
+    absl::StrAppendFormat(&text, "\n  %s: %d cycles, %.1f %% of its bound; ",
+                          kernel->name, kernel->cycles, 100 * share(*kernel));
+    if (kernel->busy >= 0.5) {
+      absl::StrAppendFormat(
+          &text, "%s %s busy in %.0f %% of them", kernel->limit,
+          kernel->limit.back() == 's' ? "are" : "is", 100 * kernel->busy);
+    } else {
+      absl::StrAppendFormat(&text,
+                            "its steps wait for each other, no unit is busy in "
+                            "half of them (most: %s, %.0f %%)",
+                            kernel->limit, 100 * kernel->busy);
+    }
+  }
+  if (rest > 0) {
+    absl::StrAppendFormat(&text, "\n  and %s of less than %d %% each",
+                          Counted(rest, "kernel"), 100 / kLeastShare);
+  }
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "host/compiler/kernels/device_plan.h"
@@ -24,6 +25,17 @@ struct PlacementShare {
   int64_t bytes = 0;  // of results
 };
 
+// A kernel, by the cost model.
+struct PlacedKernel {
+  std::string name;    // of its last operation
+  int64_t cycles = 0;  // expected
+  // The larger of its multiply-adds over the array's, and of the bytes of its
+  // operands and results over the memory's.
+  int64_t bound = 0;
+  std::string limit;  // "the vector unit", what is busy most
+  double busy = 0;    // its share of the cycles
+};
+
 struct ModulePlacement {
   PlacementShare array, vector, host;
   int64_t kernels = 0;      // kernels for the vector unit's share
@@ -31,18 +43,26 @@ struct ModulePlacement {
   int64_t free = 0;         // operations without work: constants, views
   int64_t control = 0;      // loops and branches, controlled by the host
   std::map<std::string, int64_t> host_operations;  // number of each operation
+  std::vector<PlacedKernel> all_kernels;  // of the array, too; in their order
 };
 
 // Multiply-adds of a product on the array, a matrix_product.
 int64_t MacsOf(const ir::Node& product);
 
 ModulePlacement PlacementOf(const ir::Module& module,
-                            const lanes::DevicePlan& plan);
+                            const lanes::DevicePlan& plan,
+                            const Preset& preset);
 
 // "jit_step: 6 products on the array (1.2e+06 MACs), 80 operations in 9 kernels
 // on the vector unit, 8 operations on the host (sort 1, ...)".
 std::string PlacementText(const std::string& name,
                           const ModulePlacement& placement);
+
+// A line for each kernel below kReportedShare of its bound, and one before them
+// that counts them; the slowest first, those of less than 1 % of the cycles
+// together. Empty if there is none.
+inline constexpr double kReportedShare = 0.3;
+std::string SlowKernelsText(const ModulePlacement& placement);
 
 // FailedPrecondition if operations would run on the host; names them.
 absl::Status RefuseHost(const std::string& name,

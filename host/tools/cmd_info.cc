@@ -66,6 +66,14 @@ absl::Status StableHloInfo(const std::string& input, bool as_json) {
                   {"macs", s.macs},
                   {"result_bytes", s.bytes}};
     };
+    Json kernels = Json::array();
+    for (const runtime::PlacedKernel& kernel : placement.all_kernels) {
+      kernels.push_back({{"name", kernel.name},
+                         {"cycles", kernel.cycles},
+                         {"bound", kernel.bound},
+                         {"limit", kernel.limit},
+                         {"busy", kernel.busy}});
+    }
     PrintJson({{"model", name},
                {"inputs", inputs},
                {"outputs", outputs},
@@ -73,6 +81,7 @@ absl::Status StableHloInfo(const std::string& input, bool as_json) {
                {"vector", share(placement.vector)},
                {"host", share(placement.host)},
                {"kernels", placement.kernels},
+               {"expected", kernels},
                {"host_operations", placement.host_operations}});
     return absl::OkStatus();
   }
@@ -81,6 +90,9 @@ absl::Status StableHloInfo(const std::string& input, bool as_json) {
       table.ToString().c_str(),
       Printable(runtime::PlacementText(std::string((*preset)->name), placement))
           .c_str());
+  if (const std::string slow = runtime::SlowKernelsText(placement);
+      !slow.empty())
+    std::printf("%s\n", PrintableLines(slow).c_str());
   return absl::OkStatus();
 }
 

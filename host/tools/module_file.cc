@@ -101,7 +101,7 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ReadStableHlo(
 
 runtime::ModulePlacement PlacementOn(ir::Module& module, const Preset& preset) {
   lanes::LowerModule(module, preset);
-  return runtime::PlacementOf(module, lanes::PlanFor(module, preset));
+  return runtime::PlacementOf(module, lanes::PlanFor(module, preset), preset);
 }
 
 absl::StatusOr<const Preset*> ModulePreset(const std::string& name,

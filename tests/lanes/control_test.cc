@@ -71,7 +71,7 @@ runtime::TransferCounts CountsOf(int32_t turns) {
   runtime::KernelExecutor executor(core, products);
   const DevicePlan plan = PlanFor(**module, core.preset());
   const runtime::ModulePlacement placement =
-      runtime::PlacementOf(**module, plan);
+      runtime::PlacementOf(**module, plan, core.preset());
   EXPECT_EQ(placement.control, 2);
   EXPECT_EQ(placement.host.operations, 0);
   const ir::Literals inputs = {
@@ -262,7 +262,8 @@ TEST(ControlTest, CheapBranchesAreSelections) {
     const auto module = Parsed(source);
     const Preset& preset = *FindPreset("mini");
     LowerModule(*module, preset);
-    return runtime::PlacementOf(*module, PlanFor(*module, preset)).control;
+    return runtime::PlacementOf(*module, PlanFor(*module, preset), preset)
+        .control;
   };
   for (const char* type : {"f32", "i32", "i16"}) {
     EXPECT_EQ(steered(text(type, "abs")), 0);

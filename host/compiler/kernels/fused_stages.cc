@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "host/compiler/kernels/lane_cost.h"
 #include "host/compiler/kernels/lane_guard.h"
 #include "host/compiler/kernels/reduction_passes.h"
 #include "host/ir/hlo/tree.h"
@@ -94,7 +95,7 @@ class LanesStage : public FusedStage {
     const int64_t cols = p.preset.cols;
     const int64_t count = ElementsOf(p, p.layout.RowsOf(block));
     const int64_t rows = count / cols, rest = count % cols;
-    const int64_t cycles = static_cast<int64_t>(lanes_.graph.size()) / 2 + 1;
+    const double cycles = code_.row_cycles;
     const auto run = [&](int64_t first, int64_t some, int64_t width) {
       std::vector<int64_t> arguments(kLaneCount + 1);
       for (size_t w = 0; w < walks_.size(); ++w) {
@@ -111,10 +112,11 @@ class LanesStage : public FusedStage {
       if (code_.exact >= 0 && width == cols) {
         std::vector<Bytes> more = writes;
         more.push_back(p.guards);
-        return p.builder.Run(code_.main, arguments, reads, more, cycles * some);
+        return p.builder.Run(code_.main, arguments, reads, more,
+                             CyclesOf(cycles, some));
       }
       const int pc = code_.exact >= 0 ? code_.exact : code_.main;
-      p.builder.Run(pc, arguments, reads, writes, cycles * some);
+      p.builder.Run(pc, arguments, reads, writes, CyclesOf(cycles, some));
     };
     if (rows > 0) run(0, rows, cols);
     if (rest > 0) run(rows * cols, 1, rest);

@@ -23,7 +23,7 @@ using ir::Op;
 using ir::Value;
 
 // Parts of the unified buffer: of all values of a small kernel, of a row.
-constexpr int64_t kSmallKernel = 32, kRowOfKernel = 16;
+constexpr int64_t kSmallKernel = 32, kRowOfKernel = 4;
 constexpr int64_t kMostInKernel = 400;
 
 class Fusion {

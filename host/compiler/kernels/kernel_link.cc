@@ -40,6 +40,7 @@ absl::StatusOr<KernelProgram> Link(const std::vector<LinkedKernel>& kernels,
     const KernelProgram& kernel = *kernels[k].kernel;
     program.load_bytes += kernel.load_bytes;
     program.store_bytes += kernel.store_bytes;
+    program.costs.emplace_back().memory_cycles = kernel.costs[0].memory_cycles;
     const size_t first = sequence.steps.size();
     for (compiler::Step step : kernel.steps) {
       isa::PutBits(step.descriptor, kTagBit, kTagBits, k);
@@ -57,6 +58,7 @@ absl::StatusOr<KernelProgram> Link(const std::vector<LinkedKernel>& kernels,
   absl::StatusOr<compiler::Schedule> schedule =
       compiler::ScheduleOf(std::move(sequence), /*reorder=*/true);
   if (!schedule.ok()) return schedule.status();
+  AddCosts(*schedule, program.costs);
   program.descriptors = std::move(schedule->descriptors);
   program.expected_cycles = schedule->estimated_cycles;
   program.patches = PatchesOf(program.descriptors, bases);

@@ -3,6 +3,7 @@
 #include "host/compiler/kernels/kernel_program.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -199,6 +200,33 @@ void KernelBuilder::Run(int pc, const std::vector<int64_t>& arguments,
   schedule_.Append(run, std::move(accesses), cycles);
 }
 
+void AddCosts(const compiler::Schedule& schedule,
+              std::vector<KernelCost>& costs) {
+  const compiler::Timeline& t = schedule.timeline;
+  const size_t last = costs.size() - 1;
+  const auto kernel_of = [&](size_t step) {
+    return std::min<size_t>(compiler::TagOf(schedule.descriptors[step]), last);
+  };
+  std::vector<int64_t> end(costs.size(), 0);
+  for (size_t i = 0; i < t.end.size(); ++i)
+    end[kernel_of(i)] = std::max(end[kernel_of(i)], t.end[i]);
+  std::vector<int64_t> begin(costs.size(), 0);
+  for (size_t k = 0; k < costs.size(); ++k) {
+    costs[k].cycles = std::max<int64_t>(0, end[k] - begin[k]);
+    if (k < last) begin[k + 1] = std::max(begin[k], end[k]);
+  }
+  // A unit's descriptors follow each other.
+  std::array<int64_t, isa::kNumQueues> free{};
+  for (size_t i = 0; i < t.end.size(); ++i) {
+    const size_t k = kernel_of(i);
+    const auto queue =
+        static_cast<size_t>(compiler::QueueOf(schedule.descriptors[i]));
+    const int64_t from = std::max({t.start[i], free[queue], begin[k]});
+    costs[k].busy[queue] += std::max<int64_t>(0, t.end[i] - from);
+    free[queue] = std::max(free[queue], t.end[i]);
+  }
+}
+
 absl::StatusOr<KernelProgram> KernelBuilder::Finish() {
   if (!status_.ok()) return status_;
   plan_.buffers = placer_.buffers();
@@ -211,8 +239,14 @@ absl::StatusOr<KernelProgram> KernelBuilder::Finish() {
       compiler::ScheduleOf(*sequence, /*reorder=*/false);
   if (!schedule.ok()) return schedule.status();
   program_.steps = std::move(sequence->steps);
-  program_.descriptors = std::move(schedule->descriptors);
   program_.expected_cycles = schedule->estimated_cycles;
+  int64_t bytes = program_.load_bytes + program_.store_bytes;
+  bytes = std::min(bytes, std::accumulate(program_.bytes.begin(),
+                                          program_.bytes.end(), int64_t{0}));
+  program_.costs.resize(1);
+  program_.costs[0].memory_cycles = bytes / preset_.beat_bytes();
+  AddCosts(*schedule, program_.costs);
+  program_.descriptors = std::move(schedule->descriptors);
   program_.patches = PatchesOf(program_.descriptors, bases_);
   for (KernelProgram::Patch& patch : program_.patches) {
     // The data lies behind the operands, and in the program behind the code.

@@ -15,6 +15,7 @@
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_KERNEL_PROGRAM_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_KERNEL_PROGRAM_H_
 
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -29,6 +30,17 @@
 
 namespace systole::lanes {
 
+// What the cost model expects of a kernel.
+struct KernelCost {
+  // From the end of the kernels before it to its own end.
+  int64_t cycles = 0;
+  // Of those, the cycles in which each unit has a descriptor of the kernel.
+  std::array<int64_t, isa::kNumQueues> busy{};
+  // Least cycles for the memory: each operand and result is moved once, or what
+  // the kernel moves where that is less.
+  int64_t memory_cycles = 0;
+};
+
 struct KernelProgram {
   std::vector<isa::Descriptor> descriptors;
   // The same before sync flags, for a program of several kernels.
@@ -38,7 +50,8 @@ struct KernelProgram {
   std::vector<int64_t> bytes;               // size of each operand
   int64_t load_bytes = 0, store_bytes = 0;  // between HBM and unified buffer
   int64_t expected_cycles = 0;              // of the cost model
-  int64_t ub_end = 0;  // end of its buffers in the unified buffer
+  int64_t ub_end = 0;             // end of its buffers in the unified buffer
+  std::vector<KernelCost> costs;  // of each kernel in it
 
   // The descriptors for operands and code at these HBM addresses, which must be
   // multiples of the beat.
@@ -51,6 +64,10 @@ struct KernelProgram {
   };
   std::vector<Patch> patches;
 };
+
+// Cycles and busy units of kernels, whose descriptors have their number as tag.
+void AddCosts(const compiler::Schedule& schedule,
+              std::vector<KernelCost>& costs);
 
 // Whether the descriptor moves data between HBM and unified buffer; its address
 // in HBM.

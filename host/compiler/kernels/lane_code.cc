@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "host/compiler/kernels/lane_cost.h"
 #include "host/compiler/kernels/lane_guard.h"
 #include "host/compiler/kernels/lane_instructions.h"
 #include "host/compiler/kernels/lane_order.h"
@@ -50,9 +51,8 @@ class Emitter {
     Put(Make(Op::kLanes, 0, Argument(kLaneCount)));
     if (pairs) PrepareSecond();
     if (loop_ == Loop::kRows) HoldConstants();
-    if (pairs) {
-      if (absl::Status s = PairsOfGroups(); !s.ok()) return s;
-    }
+    if (absl::Status s = pairs ? PairsOfGroups() : absl::OkStatus(); !s.ok())
+      return s;
     groups_.assign(1, {graph_.size(), LaneRegisters::kAll});
     ReserveGuards();
     loop_start_ = Next();
@@ -60,6 +60,8 @@ class Emitter {
     if (loop_ != Loop::kRows) BeginPlace();
     if (absl::Status s = Steps(); !s.ok()) return s;
     loop_ == Loop::kRows ? NextRows() : NextPlace();
+    if (!pairs)
+      code_.row_cycles = RowCycles(code_.words, loop_start_ - base_, 1);
     for (const size_t branch : to_end_) SetTarget(code_.words[branch], Next());
     if (!graph_.guarded()) {
       Put(Make(Op::kHalt, 0));
@@ -77,7 +79,6 @@ class Emitter {
   void Put(const Instr& x) { code_.words.push_back(x.Encode()); }
   int Next() const { return base_ + static_cast<int>(code_.words.size()); }
 
-  // All steps for each group.
   absl::Status Steps() {
     if (!all_constants_) constants_.Forget();
     std::fill(next_.begin(), next_.end(), 0);
@@ -153,6 +154,7 @@ class Emitter {
     Put(Make(Op::kAddi, rows, rows, 0, -kBoth));
     Put(Make(Op::kAddi, kStep, rows, 0, 1 - kBoth));
     Put(Make(Op::kBlt, 0, 0, kStep, start));
+    code_.row_cycles = RowCycles(code_.words, start - base_, 2);
     to_end_.push_back(code_.words.size());
     Put(Make(Op::kBeq, 0, 0, rows, 0));
     SetTarget(code_.words[skip], Next());
@@ -230,7 +232,6 @@ class Emitter {
     }
   }
 
-  // The next step, from `now_` on, that needs the value.
   int NextUse(Lane lane) {
     const std::vector<int>& uses = uses_[lane];
     size_t& at = next_[lane];
@@ -294,7 +295,6 @@ class Emitter {
     return *reg;
   }
 
-  // The scalar register of a constant.
   int Scalar(uint32_t bits) {
     if (bits == 0) return 0;
     const LaneConstants::Use use = constants_.Of(bits);

@@ -62,8 +62,9 @@ struct LanePlaces {
 
 struct LaneCode {
   std::vector<uint64_t> words;
-  int main = 0;    // indices in the instruction memory
-  int exact = -1;  // of guarded code: without guards
+  int main = 0;           // indices in the instruction memory
+  int exact = -1;         // of guarded code: without guards
+  double row_cycles = 0;  // expected, of many rows where pairs of groups exist
   // Run once before, if operands are splats; takes no arguments.
   int spread = -1;
 };

@@ -96,8 +96,9 @@ absl::StatusOr<LaneCode> EmitGuarded(
   code.main = base;
   std::vector<uint64_t>& words = code.words;
   const auto append = [&](const absl::StatusOr<LaneCode>& part) {
-    if (part.ok())
-      words.insert(words.end(), part->words.begin(), part->words.end());
+    if (!part.ok()) return part.status();
+    words.insert(words.end(), part->words.begin(), part->words.end());
+    if (code.row_cycles == 0) code.row_cycles = part->row_cycles;
     return part.status();
   };
   AppendSave(at, words);

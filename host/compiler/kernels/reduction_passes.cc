@@ -9,6 +9,7 @@
 
 #include "host/compiler/kernels/buffer_copy.h"
 #include "host/compiler/kernels/lane_code.h"
+#include "host/compiler/kernels/lane_cost.h"
 #include "host/compiler/kernels/lane_lowering.h"
 #include "host/compiler/kernels/lane_memory.h"
 #include "host/ir/hlo/fold.h"
@@ -113,7 +114,7 @@ absl::Status ReductionPasses::Emit(Pass pass, std::vector<uint64_t>& words) {
       Loop::kRows, Rows(pass) >= kManyRows);
   if (!code.ok()) return code.status();
   pass.pc = code->main;
-  pass.cycles = 1 + graph.size() / 2;
+  pass.cycles = code->row_cycles;
   if (code->spread >= 0) spread_ = code->spread;
   words.insert(words.end(), code->words.begin(), code->words.end());
   passes_.push_back(pass);
@@ -203,7 +204,7 @@ void ReductionPasses::Run(KernelBuilder& builder, const Pass& pass,
     run.rows = rows;
     run.lanes = lanes;
     builder.Run(pass.pc, ArgumentsOf(run), {values, row_}, {into},
-                pass.cycles * rows);
+                CyclesOf(pass.cycles, rows));
   };
   if (!AlongLines(pass)) {
     for (int64_t at = 0; at < width; at += cols)

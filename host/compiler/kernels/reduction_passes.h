@@ -59,7 +59,7 @@ class ReductionPasses {
     int levels = 0;
     bool lanes = false, last = false;
     int pc = 0;
-    int64_t cycles = 0;  // of a row
+    double cycles = 0;  // of a row
   };
   using LoadElement = std::function<Lane(int64_t)>;
   using CombineLanes = std::function<Lane(Lane, Lane)>;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// What the code of a loop over rows costs.
+#ifndef SYSTOLE_HOST_COMPILER_KERNELS_LANE_COST_H_
+#define SYSTOLE_HOST_COMPILER_KERNELS_LANE_COST_H_
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace systole::lanes {
+
+// Cycles a row of a loop, the instructions from `first` on, that computes
+// `groups` groups of eight rows in an iteration. An instruction occupies its
+// unit for a cycle a row (docs/vpu.md). Of two groups, one computes while the
+// other one waits, so the unit with most instructions is the limit; of one,
+// each instruction waits for the one before.
+double RowCycles(const std::vector<uint64_t>& words, size_t first, int groups);
+
+inline int64_t CyclesOf(double row_cycles, int64_t rows) {
+  return static_cast<int64_t>(
+      std::ceil(row_cycles * static_cast<double>(rows)));
+}
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_HOST_COMPILER_KERNELS_LANE_COST_H_

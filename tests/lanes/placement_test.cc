@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// What the cost model says of kernels, and which ones are reported.
+#include "host/runtime/placement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "host/compiler/kernels/device_plan.h"
+#include "host/compiler/kernels/lane_cost.h"
+#include "host/compiler/kernels/lane_instructions.h"
+#include "host/compiler/kernels/module_lowering.h"
+#include "host/ir/text.h"
+#include "tests/lanes/device_check.h"
+
+namespace systole::lanes {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+runtime::ModulePlacement PlacedOn(const std::string& preset,
+                                  const std::string& text) {
+  auto module = ir::Parse(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  LowerModule(**module, *FindPreset(preset));
+  return runtime::PlacementOf(**module, PlanFor(**module, *FindPreset(preset)),
+                              *FindPreset(preset));
+}
+
+constexpr char kExp[] = R"(module @m {
+  %x = f32[1024,1024] parameter(), name="x"
+  %y = f32[1024,1024] hlo.exponential(%x)
+  %z = f32[1024,1024] hlo.exponential(%y)
+  %r = f32[1024,1024] hlo.divide(%z, %y)
+  return %r as "r"
+})";
+constexpr char kAdd[] = R"(module @m {
+  %x = f32[1024,1024] parameter(), name="x"
+  %y = f32[1024,1024] parameter(), name="y"
+  %r = f32[1024,1024] hlo.add(%x, %y)
+  return %r as "r"
+})";
+
+TEST(PlacementTest, AKernelHasItsBoundAndWhatLimitsIt) {
+  const runtime::ModulePlacement exp = PlacedOn("lite", kExp);
+  ASSERT_EQ(exp.all_kernels.size(), 1u);
+  const runtime::PlacedKernel& kernel = exp.all_kernels[0];
+  EXPECT_EQ(kernel.bound, 2 * 4 * 1024 * 1024 / 128);  // two tensors, beats
+  EXPECT_EQ(kernel.limit, "the vector unit");
+  EXPECT_GT(kernel.busy, 0.9);
+  EXPECT_GT(kernel.cycles, 4 * kernel.bound);
+
+  const runtime::ModulePlacement add = PlacedOn("lite", kAdd);
+  ASSERT_EQ(add.all_kernels.size(), 1u);
+  EXPECT_EQ(add.all_kernels[0].bound, 3 * 4 * 1024 * 1024 / 128);
+  EXPECT_LT(add.all_kernels[0].cycles, 2 * add.all_kernels[0].bound);
+}
+
+TEST(PlacementTest, OnlyKernelsFarFromTheirBoundAreReported) {
+  const std::string text = runtime::SlowKernelsText(PlacedOn("lite", kExp));
+  EXPECT_THAT(text, HasSubstr("1 of 1 kernel, with 100 % of the expected"));
+  EXPECT_THAT(text, HasSubstr("\n  r: "));
+  EXPECT_THAT(text, HasSubstr("the vector unit is busy in"));
+  EXPECT_EQ(runtime::SlowKernelsText(PlacedOn("lite", kAdd)), "");
+}
+
+TEST(PlacementTest, SmallKernelsAreCountedTogether) {
+  runtime::ModulePlacement placement;
+  placement.all_kernels = {{"large", 100000, 1000, "loads", 0.6},
+                           {"good", 10000, 9000, "stores", 0.9},
+                           {"waits", 9000, 100, "the array", 0.3},
+                           {"small", 10, 1, "the array", 0.7},
+                           {"tiny", 5, 0, "the array", 0.7}};
+  const std::string text = runtime::SlowKernelsText(placement);
+  EXPECT_THAT(text, HasSubstr("4 of 5 kernels, with 92 % of"));
+  EXPECT_THAT(text, HasSubstr("\n  large: 100000 cycles, 1.0 % of its bound; "
+                              "loads are busy in 60 % of them"));
+  EXPECT_THAT(text, HasSubstr("\n  waits: 9000 cycles, 1.1 % of its bound; its "
+                              "steps wait for each other"));
+  EXPECT_THAT(text, HasSubstr("\n  and 2 kernels of less than 1 % each"));
+  EXPECT_THAT(text, Not(HasSubstr("good")));
+  EXPECT_THAT(text, Not(HasSubstr("tiny")));
+}
+
+TEST(PlacementTest, CyclesOfARowAreThoseOfTheBusiestUnit) {
+  using vpu::Op;
+  const auto words = [](const std::vector<vpu::Instr>& code) {
+    std::vector<uint64_t> all;
+    for (const vpu::Instr& x : code) all.push_back(x.Encode());
+    return all;
+  };
+  // Registers 0 to 15 are those of the loads, 16 to 31 of the two ALUs.
+  const std::vector<uint64_t> code =
+      words({Make(Op::kLi, 9, 0, 0, 1), Make(Op::kLd32, 0, 1, 2, 0),
+             Make(Op::kLd32, 8, 1, 2, 0), Make(Op::kFadd, 16, 0, 8),
+             Make(Op::kFadd, 17, 16, 8), Make(Op::kFadd, 24, 17, 8),
+             Make(Op::kSt32, 24, 1, 2, 0)});
+  EXPECT_EQ(RowCycles(code, 0, 1), 3);  // one behind the other
+  EXPECT_EQ(RowCycles(code, 0, 2), 1);  // two of ALU 0, of 16 rows
+  EXPECT_EQ(RowCycles(words({Make(Op::kLi, 9, 0, 0, 1)}), 0, 1), 1.0 / 8);
+}
+
+}  // namespace
+}  // namespace systole::lanes
