@@ -37,4 +37,3 @@ scalar/systole_scalar_pkg.sv
 -y hbm
 -y host
 -y chip
--y top

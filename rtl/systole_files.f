@@ -23,6 +23,7 @@ gen/systole_boot_rom.sv
 gen/systole_cfg_check.sv
 gen/systole_csr_regs.sv
 gen/systole_scalar_regs.sv
+gen/systole_top.sv
 prim/systole_prim_clock_gate.sv
 prim/systole_prim_hold.sv
 prim/systole_prim_mult.sv
@@ -125,9 +126,7 @@ chip/systole_axi_dram.sv
 chip/systole_axi_turn.sv
 chip/systole_axil_split.sv
 chip/systole_chip.sv
+chip/systole_core.sv
 chip/systole_crossing.sv
+chip/systole_memory.sv
 chip/systole_node.sv
-chip/systole_top_axi.sv
-top/systole_core.sv
-top/systole_top.sv
-top/systole_top_pair.sv

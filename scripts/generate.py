@@ -13,7 +13,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # Folders that hold nothing but generated files.
-GENERATED_FOLDERS = ("rtl/gen", "firmware/scalar/gen", "rtl/presets", "host/include/systole/gen", "docs/reference", "share/completions", "share/man")
+GENERATED_FOLDERS = ("rtl/gen", "firmware/scalar/gen", "rtl/presets", "verif/tb/gen", "host/include/systole/gen", "docs/reference", "share/completions", "share/man")
 
 
 def collect(root):

@@ -16,7 +16,6 @@ import tempfile
 
 import cache
 import yaml
-from gen import presets as presets_page
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SOURCE_FOLDERS = ("cmake", "fpga", "host", "rtl", "scripts", "sim", "tests", "verif")
@@ -60,18 +59,18 @@ def rtl_sources():
 
 
 def tops():
-    """Each module with lists of parameters to look at it with: its defaults, so that nothing hides behind its user; a chip's top each preset
-    that is its own; what a top holds and knows the preset, the first one of its kind, as the others are looked at with their tops."""
+    """Each module with lists of parameters to look at it with: its defaults, so that nothing hides behind its user; what knows the preset,
+    the first one, as the others are looked at with the pins of a chip and of a node, for which they are all taken."""
+    def choice(preset):
+        return [f"Preset={preset['id']}", f"FastArray={int(preset['core']['Rows'] > GRID_ROWS)}"]
     for path in rtl_sources():
-        module = path.stem
         text = path.read_text()
         if re.search(r"parameter\s+(int\s+)?(unsigned\s+)?Preset\b", text):
-            yield path, [[f"Preset={p['id']}", *([f"FastArray={int(p['core']['Rows'] > GRID_ROWS)}"] if "FastArray" in text else [])]
-                         for p in (PRESETS if module.startswith("systole_top") else
-                                   [p for p in PRESETS if p["chip"]["Cores"] == 2 or module != "systole_node"][:1])
-                         if module == presets_page.top(p["chip"]) or not module.startswith("systole_top")]
-        elif not module.endswith("_pkg"):
+            yield path, [choice(next(iter(PRESETS)))[:2 if "FastArray" in text else 1]]
+        elif not path.stem.endswith("_pkg"):
             yield path, [[]]
+    yield ROOT / "rtl/gen/systole_top.sv", [choice(p) for p in PRESETS]
+    yield ROOT / "verif/tb/gen/systole_node_pins.sv", [choice(p) for p in PRESETS if p["chip"]["Cores"] == 2]
 
 
 def run_once(command, texts):
@@ -91,7 +90,7 @@ def check_rtl():
     verilator = ["verilator", "--lint-only", "-Wall", "rtl/lint.vlt", "rtl/ibex/ibex.vlt", "-F", "rtl/systole.f", "-F", "rtl/ibex/ibex.f"]
     texts, options = cache.uses(ROOT / "rtl"), "".join((ROOT / "rtl" / file).read_text() for file in ("lint.vlt", "ibex/ibex.vlt", "ibex/ibex.f"))
     problems = [run_once([*verilator, "--top-module", path.stem, *(f"-G{parameter}" for parameter in parameters), name(path)],
-                         [options, *texts[path.stem]])
+                         [options, *texts.get(path.stem, [path.read_text(), *texts["systole_node"]])])
                 for path, choices in tops() for parameters in choices]
     # What boards add, but for the modules above generated ones.
     read = [options, cache.sources(ROOT / "rtl", "*.sv", "*.f"), cache.sources(ROOT / "fpga/common", "*.sv")]
@@ -102,7 +101,7 @@ def check_rtl():
 
 def check_with_slang(part):
     """A part of lint_rtl.py, which runs where slang is."""
-    choices = [f"{path.stem}:{','.join(parameters)}" for path, choices in tops() for parameters in choices if parameters]
+    choices = [f"{name(path)}:{','.join(parameters)}" for path, choices in tops() for parameters in choices if parameters]
     read = [cache.sources(ROOT / folder, "*.sv", "*.f", "*.vlt") for folder in ("rtl", "verif", ".ibex")]
     return run_lines([str(PACKAGES / "python"), "scripts/lint_rtl.py", part, *choices], [(ROOT / "scripts/lint_rtl.py").read_bytes(), *read])
 

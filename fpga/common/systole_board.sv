@@ -33,7 +33,6 @@ module systole_board #(
     output logic [15:0] sdram_dq_o,
     output logic [15:0] sdram_dq_t_o   // high: not driven
 );
-  localparam int unsigned AddrBits = systole_presets_pkg::AddrBits;
   localparam int unsigned D = 16;               // bytes of a beat
   localparam int unsigned DramBits = 25;        // address bits of the DRAM's port
   localparam int unsigned ShowCycles = ClockHz / 8;
@@ -50,15 +49,17 @@ module systole_board #(
   logic [D*8-1:0]             axi_wdata, axi_rdata;
   logic [D-1:0]               axi_wstrb;
 
-  // DRAM.
-  logic                dram_awvalid, dram_awready, dram_wvalid, dram_wready, dram_wlast, dram_bvalid, dram_bready;
-  logic                dram_arvalid, dram_arready, dram_rvalid, dram_rready, dram_rlast, chip_rst_nq;
-  logic [AddrBits-1:0] dram_awaddr, dram_araddr;
-  logic [7:0]          dram_awlen, dram_arlen;
-  logic [2:0]          dram_awsize, dram_arsize;
-  logic [1:0]          dram_awburst, dram_arburst, dram_bresp, dram_rresp;
-  logic [D*8-1:0]      dram_wdata, dram_rdata;
-  logic [D-1:0]        dram_wstrb;
+  systole_bus_pkg::node_status_t node_status [1];
+  systole_bus_pkg::phy_rsp_t     no_phy [1][2];  // the chip has no HBM
+  logic                          chip_rst_nq;
+
+  // DRAM: INCR bursts of whole beats.
+  systole_bus_pkg::dram_req_t dram_req;
+  systole_bus_pkg::dram_rsp_t dram_rsp;
+  logic [D*8-1:0]             dram_wdata, dram_rdata;
+  logic [D-1:0]               dram_wstrb;
+  localparam logic [2:0] BeatSize = 3'($clog2(D));
+  localparam logic [1:0] Incr = 2'b01;
 
   logic [$clog2(ShowCycles+1)-1:0] link_q, noise_q;
 
@@ -75,34 +76,17 @@ module systole_board #(
       .axi_o(axi_req), .axi_wdata_o(axi_wdata), .axi_wstrb_o(axi_wstrb), .axi_i(axi_rsp), .axi_rdata_i(axi_rdata)
   );
 
-  systole_top_axi #(.Preset(Preset)) u_top (
-      .clk_i, .rst_ni(chip_rst_nq),
-      .axil_awvalid_i(axil_req.awvalid), .axil_awready_o(axil_rsp.awready), .axil_awaddr_i(axil_req.awaddr),
-      .axil_wvalid_i(axil_req.wvalid), .axil_wready_o(axil_rsp.wready), .axil_wdata_i(axil_req.wdata),
-      .axil_wstrb_i(axil_req.wstrb),
-      .axil_bvalid_o(axil_rsp.bvalid), .axil_bready_i(axil_req.bready), .axil_bresp_o(axil_rsp.bresp),
-      .axil_arvalid_i(axil_req.arvalid), .axil_arready_o(axil_rsp.arready), .axil_araddr_i(axil_req.araddr),
-      .axil_rvalid_o(axil_rsp.rvalid), .axil_rready_i(axil_req.rready), .axil_rdata_o(axil_rsp.rdata),
-      .axil_rresp_o(axil_rsp.rresp),
-      .axi_awvalid_i(axi_req.awvalid), .axi_awready_o(axi_rsp.awready), .axi_awaddr_i(axi_req.aw.addr),
-      .axi_awlen_i(axi_req.aw.len), .axi_awsize_i(axi_req.aw.size), .axi_awburst_i(axi_req.aw.burst), .axi_awid_i(axi_req.aw.id),
-      .axi_wvalid_i(axi_req.wvalid), .axi_wready_o(axi_rsp.wready), .axi_wdata_i(axi_wdata), .axi_wstrb_i(axi_wstrb),
-      .axi_wlast_i(axi_req.wlast), .axi_bvalid_o(axi_rsp.bvalid), .axi_bready_i(axi_req.bready), .axi_bresp_o(axi_rsp.bresp),
-      .axi_bid_o(axi_rsp.bid),
-      .axi_arvalid_i(axi_req.arvalid), .axi_arready_o(axi_rsp.arready), .axi_araddr_i(axi_req.ar.addr),
-      .axi_arlen_i(axi_req.ar.len), .axi_arsize_i(axi_req.ar.size), .axi_arburst_i(axi_req.ar.burst), .axi_arid_i(axi_req.ar.id),
-      .axi_rvalid_o(axi_rsp.rvalid), .axi_rready_i(axi_req.rready), .axi_rdata_o(axi_rdata), .axi_rresp_o(axi_rsp.rresp),
-      .axi_rlast_o(axi_rsp.rlast), .axi_rid_o(axi_rsp.rid),
-      .irq_o(), .running_o, .fault_o,
-      .dram_awvalid_o(dram_awvalid), .dram_awready_i(dram_awready), .dram_awaddr_o(dram_awaddr),
-      .dram_awlen_o(dram_awlen), .dram_awsize_o(dram_awsize), .dram_awburst_o(dram_awburst),
-      .dram_wvalid_o(dram_wvalid), .dram_wready_i(dram_wready), .dram_wdata_o(dram_wdata), .dram_wstrb_o(dram_wstrb),
-      .dram_wlast_o(dram_wlast), .dram_bvalid_i(dram_bvalid), .dram_bready_o(dram_bready), .dram_bresp_i(dram_bresp),
-      .dram_arvalid_o(dram_arvalid), .dram_arready_i(dram_arready), .dram_araddr_o(dram_araddr),
-      .dram_arlen_o(dram_arlen), .dram_arsize_o(dram_arsize), .dram_arburst_o(dram_arburst),
-      .dram_rvalid_i(dram_rvalid), .dram_rready_o(dram_rready), .dram_rdata_i(dram_rdata), .dram_rresp_i(dram_rresp),
-      .dram_rlast_i(dram_rlast), .retire_valid_o(), .retire_index_o()
+  systole_chip #(.Preset(Preset)) u_chip (
+      .clk_i, .rst_ni(chip_rst_nq), .axil_req_i(axil_req), .axil_rsp_o(axil_rsp),
+      .axi_req_i(axi_req), .axi_wdata_i(axi_wdata), .axi_wstrb_i(axi_wstrb), .axi_rsp_o(axi_rsp), .axi_rdata_o(axi_rdata),
+      .node_status_o(node_status), .retire_valid_o(), .retire_index_o(), .phy_req_o(), .phy_rsp_i(no_phy),
+      .dram_req_o(dram_req), .dram_wdata_o(dram_wdata), .dram_wstrb_o(dram_wstrb), .dram_rsp_i(dram_rsp), .dram_rdata_i(dram_rdata)
   );
+  assign running_o = node_status[0].running;
+  assign fault_o   = node_status[0].fault;
+  for (genvar p = 0; p < 2; p++) begin : gen_no_phy
+    assign no_phy[0][p] = '0;
+  end
 
   // The controller's readiness depends on its buffers: the way back is cut here.
   logic                sd_awvalid, sd_awready, sd_wvalid, sd_wready, sd_wlast, sd_arvalid, sd_arready;
@@ -113,31 +97,31 @@ module systole_board #(
 
   systole_skid #(.Width(DramBits + 8)) u_aw (
       .clk_i, .rst_ni(chip_rst_nq),
-      .valid_i(dram_awvalid), .ready_o(dram_awready), .data_i({dram_awaddr[DramBits-1:0], dram_awlen}),
+      .valid_i(dram_req.awvalid), .ready_o(dram_rsp.awready), .data_i({dram_req.awaddr[DramBits-1:0], dram_req.awlen}),
       .valid_o(sd_awvalid), .ready_i(sd_awready), .data_o({sd_awaddr, sd_awlen})
   );
   systole_skid #(.Width(D * 9 + 1)) u_w (
       .clk_i, .rst_ni(chip_rst_nq),
-      .valid_i(dram_wvalid), .ready_o(dram_wready), .data_i({dram_wdata, dram_wstrb, dram_wlast}),
+      .valid_i(dram_req.wvalid), .ready_o(dram_rsp.wready), .data_i({dram_wdata, dram_wstrb, dram_req.wlast}),
       .valid_o(sd_wvalid), .ready_i(sd_wready), .data_o({sd_wdata, sd_wstrb, sd_wlast})
   );
   systole_skid #(.Width(DramBits + 8)) u_ar (
       .clk_i, .rst_ni(chip_rst_nq),
-      .valid_i(dram_arvalid), .ready_o(dram_arready), .data_i({dram_araddr[DramBits-1:0], dram_arlen}),
+      .valid_i(dram_req.arvalid), .ready_o(dram_rsp.arready), .data_i({dram_req.araddr[DramBits-1:0], dram_req.arlen}),
       .valid_o(sd_arvalid), .ready_i(sd_arready), .data_o({sd_araddr, sd_arlen})
   );
 
   systole_sdram u_sdram (
       .clk_i, .rst_i(!rst_ni), .ready_o,
       .axi_awvalid_i(sd_awvalid), .axi_awready_o(sd_awready), .axi_awaddr_i(sd_awaddr),
-      .axi_awlen_i(sd_awlen), .axi_awsize_i(dram_awsize), .axi_awburst_i(dram_awburst), .axi_awid_i(1'b0),
+      .axi_awlen_i(sd_awlen), .axi_awsize_i(BeatSize), .axi_awburst_i(Incr), .axi_awid_i(1'b0),
       .axi_wvalid_i(sd_wvalid), .axi_wready_o(sd_wready), .axi_wdata_i(sd_wdata), .axi_wstrb_i(sd_wstrb),
-      .axi_wlast_i(sd_wlast), .axi_bvalid_o(dram_bvalid), .axi_bready_i(dram_bready), .axi_bresp_o(dram_bresp),
+      .axi_wlast_i(sd_wlast), .axi_bvalid_o(dram_rsp.bvalid), .axi_bready_i(dram_req.bready), .axi_bresp_o(dram_rsp.bresp),
       .axi_bid_o(),
       .axi_arvalid_i(sd_arvalid), .axi_arready_o(sd_arready), .axi_araddr_i(sd_araddr),
-      .axi_arlen_i(sd_arlen), .axi_arsize_i(dram_arsize), .axi_arburst_i(dram_arburst), .axi_arid_i(1'b0),
-      .axi_rvalid_o(dram_rvalid), .axi_rready_i(dram_rready), .axi_rdata_o(dram_rdata), .axi_rresp_o(dram_rresp),
-      .axi_rlast_o(dram_rlast), .axi_rid_o(),
+      .axi_arlen_i(sd_arlen), .axi_arsize_i(BeatSize), .axi_arburst_i(Incr), .axi_arid_i(1'b0),
+      .axi_rvalid_o(dram_rsp.rvalid), .axi_rready_i(dram_req.rready), .axi_rdata_o(dram_rdata), .axi_rresp_o(dram_rsp.rresp),
+      .axi_rlast_o(dram_rsp.rlast), .axi_rid_o(),
       .sdram_a_o, .sdram_ba_o, .sdram_cs_n_o, .sdram_ras_n_o, .sdram_cas_n_o, .sdram_we_n_o, .sdram_cke_o,
       .sdram_dm_o, .sdram_dq_i, .sdram_dq_o, .sdram_dq_t_o
   );

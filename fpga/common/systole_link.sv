@@ -104,8 +104,8 @@ module systole_link
 
   axi_addr_t beat;
   assign beat        = '{addr: {address_q[AddrBits-1:4], 4'd0}, len: '0, size: 3'd4, burst: 2'b01, id: '0};
-  assign axil_o      = '{awvalid: axil_aw_q, awaddr: address_q[11:0], wvalid: axil_w_q, wdata: data_q[31:0], wstrb: '1, bready: 1'b1,
-                         arvalid: axil_ar_q, araddr: address_q[11:0], rready: 1'b1};
+  assign axil_o      = '{awvalid: axil_aw_q, awaddr: {1'b0, address_q[11:0]}, wvalid: axil_w_q, wdata: data_q[31:0], wstrb: '1, bready: 1'b1,
+                         arvalid: axil_ar_q, araddr: {1'b0, address_q[11:0]}, rready: 1'b1};
   assign axi_o       = '{awvalid: aw_q, aw: beat, wvalid: w_q, wlast: 1'b1, bready: 1'b1, arvalid: ar_q, ar: beat, rready: 1'b1};
   assign axi_wdata_o = data_q;
   assign axi_wstrb_o = strobe_q;

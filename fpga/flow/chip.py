@@ -19,22 +19,16 @@ UNITS = {
     "hbm": "systole_hbm", "scalar unit": "systole_scalar", "scalar memory": "systole_smem", "processor": "systole_scalar_cpu",
     "crossing": "systole_crossing", "link": "systole_link", "sdram": "systole_sdram",
 }
+TOP = "systole_top"
 IBEX = ROOT / ".ibex"  # where rtl/ibex/ibex.f looks for it
 LINK = [ROOT / "fpga" / "common" / f"systole_link{suffix}.sv" for suffix in ("_pkg", "", "_receive", "_send")]
-
-
-def top(preset_name):
-    """The chip's top module: by its kind of memory and its cores."""
-    chip = boards.preset(preset_name)["chip"]
-    return "systole_top_pair" if chip["Cores"] == 2 else {"hbm": "systole_top", "axi": "systole_top_axi"}[chip["Memory"]]
 
 
 def elaborate(preset_name, folder, options=""):
     """RTLIL of the chip in folder/chip.il; options: more of the reader's. Returns {unit: [(module of the elaboration, its path in the chip)]}."""
     folder.mkdir(parents=True, exist_ok=True)
     preset = boards.preset(preset_name)
-    module = top(preset_name)
-    source = next((ROOT / "rtl").rglob(f"{module}.sv")).relative_to(ROOT)
+    source = f"rtl/gen/{TOP}.sv"
     design = folder / "chip.il"
     if preset["chip"]["Memory"] == "axi":
         # The host link of boards, beside the chip.
@@ -43,9 +37,9 @@ def elaborate(preset_name, folder, options=""):
         if not IBEX.exists():
             raise FlowError(f"preset '{preset_name}' has a scalar unit, and Ibex is not in {IBEX}: run: scripts/setup.sh fpga")
         options += " -F rtl/ibex/ibex.f"
-    read = f"{OPTIONS} {options} --top {module} -G Preset={preset['id']} -F rtl/systole.f {source}"
+    read = f"{OPTIONS} {options} --top {TOP} -G Preset={preset['id']} -F rtl/systole.f {source}"
     yosys({"read": read, "save": str(design)}, folder, "read", f"reading {preset_name}")
-    return find_units(design, module)
+    return find_units(design, TOP)
 
 
 def find_units(design, module):

@@ -29,7 +29,7 @@ def run(args):
         folder = args.build / "fpga" / "whole" / preset
         units = chip.elaborate(preset, folder)
         paths = {unit if len(found) == 1 else f"{unit} {number}": path for unit, found in units.items() for number, (_, path) in enumerate(found) if path}
-        tools.yosys({"load": str(folder / "chip.il"), "top": chip.top(preset), "json": str(folder / "net.json")}, folder, "map", f"mapping {preset}")
+        tools.yosys({"load": str(folder / "chip.il"), "top": chip.TOP, "json": str(folder / "net.json")}, folder, "map", f"mapping {preset}")
         cells = netlist.read(folder / "net.json")
         used = kinds(cells)
         table = netlist.count(cells, netlist.unit_namer(paths))

@@ -21,13 +21,21 @@ module systole_axi_dram
 
     // Clients. A read's response cannot be refused; the responses of a client come in order. Every read accepted after a write
     // sees that write. Addresses are byte addresses whose bits inside the beat are ignored; mask 1: write the byte.
+    input  logic [NumRd-1:0]               rd_valid_i,
+    output logic [NumRd-1:0]               rd_ready_o,
     // verilator lint_off UNUSEDSIGNAL
-    input  mem_req_t                   mem_req_i,  // without the scrubber's period
+    input  logic [NumRd-1:0][AddrBits-1:0] rd_addr_i,
     // verilator lint_on UNUSEDSIGNAL
-    input  logic [NumWr-1:0][D*8-1:0]  mem_wr_data_i,
-    input  logic [NumWr-1:0][D-1:0]    mem_wr_mask_i,
-    output mem_rsp_t                   mem_rsp_o,
-    output logic [D*8-1:0]             mem_rd_data_o,
+    output logic [NumRd-1:0]               rd_rsp_valid_o,
+    output logic [D*8-1:0]                 rd_rsp_data_o,
+    input  logic [NumWr-1:0]               wr_valid_i,
+    output logic [NumWr-1:0]               wr_ready_o,
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic [NumWr-1:0][AddrBits-1:0] wr_addr_i,
+    // verilator lint_on UNUSEDSIGNAL
+    input  logic [NumWr-1:0][D*8-1:0]      wr_data_i,
+    input  logic [NumWr-1:0][D-1:0]        wr_mask_i,
+    output mem_status_t                    status_o,
 
     // AXI4 master.
     output dram_req_t                  dram_req_o,
@@ -66,8 +74,11 @@ module systole_axi_dram
   logic [7:0]             awlen_q, arlen_q;
   systole_hbm_pkg::perf_t perf_q;
 
-  assign mem_rsp_o = '{
-      rd_ready: rd_ready, rd_rsp_valid: rsp_valid_q, rd_rsp_far: '0, wr_ready: wr_ready, outstanding: outstanding_q,
+  assign rd_ready_o     = rd_ready;
+  assign rd_rsp_valid_o = rsp_valid_q;
+  assign wr_ready_o     = wr_ready;
+  assign status_o = '{
+      outstanding: outstanding_q,
       error: '{valid: error_q, code: systole_isa_pkg::FaultMemoryError, addr: error_addr_q}, ecc: '0, perf: perf_q};
   // A client has room for everything it requested, so no response stalls.
   assign dram_req_o = '{
@@ -82,10 +93,10 @@ module systole_axi_dram
   logic [1:0]        rs_count;
 
   systole_axi_turn #(.N(NumRd), .Burst(MaxBeats)) u_rd_turn (
-      .clk_i, .rst_ni, .valid_i(mem_req_i.rd_valid), .room_i(rd_room),
+      .clk_i, .rst_ni, .valid_i(rd_valid_i), .room_i(rd_room),
       .ready_o(rd_ready), .idx_o(rd_idx), .take_o(rd_take)
   );
-  assign rd_beat = mem_req_i.rd_addr[rd_idx][BeatShift+:BeatBits];
+  assign rd_beat = rd_addr_i[rd_idx][BeatShift+:BeatBits];
 
   systole_fifo #(.Width(RdBits + BeatBits), .Depth(2)) u_rd_stage (
       .clk_i, .rst_ni,
@@ -170,7 +181,7 @@ module systole_axi_dram
   always_ff @(posedge clk_i) begin
     rsp_valid_q <= '0;
     if (rst_ni && dram_rsp_i.rvalid) rsp_valid_q[ro_client] <= 1'b1;
-    if (dram_rsp_i.rvalid) mem_rd_data_o <= dram_rdata_i;
+    if (dram_rsp_i.rvalid) rd_rsp_data_o <= dram_rdata_i;
   end
 
   // Writes: none is accepted while a read waits for earlier ones.
@@ -186,14 +197,14 @@ module systole_axi_dram
   assign wr_room = wd_room && ws_room && !wait_q;
 
   systole_axi_turn #(.N(NumWr), .Burst(MaxBeats)) u_wr_turn (
-      .clk_i, .rst_ni, .valid_i(mem_req_i.wr_valid), .room_i(wr_room),
+      .clk_i, .rst_ni, .valid_i(wr_valid_i), .room_i(wr_room),
       .ready_o(wr_ready), .idx_o(wr_idx), .take_o(wr_take)
   );
-  assign wr_beat = mem_req_i.wr_addr[wr_idx][BeatShift+:BeatBits];
+  assign wr_beat = wr_addr_i[wr_idx][BeatShift+:BeatBits];
 
   systole_fifo #(.Width(D * 9), .Depth(WrDepth)) u_wr_data (
       .clk_i, .rst_ni,
-      .valid_i(wr_take), .ready_o(wd_room), .data_i({mem_wr_mask_i[wr_idx], mem_wr_data_i[wr_idx]}),
+      .valid_i(wr_take), .ready_o(wd_room), .data_i({wr_mask_i[wr_idx], wr_data_i[wr_idx]}),
       .valid_o(wd_valid), .ready_i(wd_pop), .data_o({wd_mask, wd_data}), .count_o(wd_count)
   );
   always_ff @(posedge clk_i) if (wr_take) wr_next_q <= wr_beat + 1'b1;
@@ -283,16 +294,16 @@ module systole_axi_dram
   logic [NumRd-1:0][AddrBits-1:0] rd_addr_q;
   logic [NumWr-1:0][AddrBits-1:0] wr_addr_q;
   for (genvar i = 0; i < NumRd; i++) begin : gen_rd_kept
-    assign rd_kept[i] = !rd_held_q[i] || (mem_req_i.rd_valid[i] && mem_req_i.rd_addr[i] == rd_addr_q[i]);
+    assign rd_kept[i] = !rd_held_q[i] || (rd_valid_i[i] && rd_addr_i[i] == rd_addr_q[i]);
   end
   for (genvar i = 0; i < NumWr; i++) begin : gen_wr_kept
-    assign wr_kept[i] = !wr_held_q[i] || (mem_req_i.wr_valid[i] && mem_req_i.wr_addr[i] == wr_addr_q[i]);
+    assign wr_kept[i] = !wr_held_q[i] || (wr_valid_i[i] && wr_addr_i[i] == wr_addr_q[i]);
   end
   always_ff @(posedge clk_i) begin
-    rd_held_q <= rst_ni ? mem_req_i.rd_valid & ~rd_ready : '0;
-    wr_held_q <= rst_ni ? mem_req_i.wr_valid & ~wr_ready : '0;
-    rd_addr_q <= mem_req_i.rd_addr;
-    wr_addr_q <= mem_req_i.wr_addr;
+    rd_held_q <= rst_ni ? rd_valid_i & ~rd_ready : '0;
+    wr_held_q <= rst_ni ? wr_valid_i & ~wr_ready : '0;
+    rd_addr_q <= rd_addr_i;
+    wr_addr_q <= wr_addr_i;
     if (rst_ni) begin
       a_rd_hold : assert (rd_kept == '1);
       a_wr_hold : assert (wr_kept == '1);

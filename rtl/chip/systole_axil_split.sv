@@ -11,9 +11,7 @@ module systole_axil_split
     input  logic      clk_i,
     input  logic      rst_ni,
 
-    input  axil_req_t req_i,
-    input  logic      aw_second_i,  // with awvalid: it is for the second slave
-    input  logic      ar_second_i,
+    input  axil_req_t req_i,  // the highest bit of an address says which slave
     output axil_rsp_t rsp_o,
 
     input  logic      hold_second_i,
@@ -23,7 +21,9 @@ module systole_axil_split
 );
   // The slave of the current access. An address or data that were accepted are not offered again.
   logic write_q, write_to_q, aw_done_q, w_done_q, read_q, read_to_q, ar_done_q;
-  logic aw_take, w_take, ar_take;
+  logic aw_second, ar_second, aw_take, w_take, ar_take;
+  assign aw_second = req_i.awaddr[AxilBits-1];
+  assign ar_second = req_i.araddr[AxilBits-1];
 
   always_comb begin
     for (int unsigned s = 0; s < 2; s++) begin
@@ -52,9 +52,9 @@ module systole_axil_split
       write_q <= 1'b0;
       read_q  <= 1'b0;
     end else begin
-      if (!write_q) write_q <= req_i.awvalid && !(aw_second_i && hold_second_i);
+      if (!write_q) write_q <= req_i.awvalid && !(aw_second && hold_second_i);
       else if (rsp_o.bvalid && req_i.bready) write_q <= 1'b0;
-      if (!read_q) read_q <= req_i.arvalid && !(ar_second_i && hold_second_i);
+      if (!read_q) read_q <= req_i.arvalid && !(ar_second && hold_second_i);
       else if (rsp_o.rvalid && req_i.rready) read_q <= 1'b0;
     end
   end
@@ -62,8 +62,8 @@ module systole_axil_split
     aw_done_q <= write_q && (aw_done_q || aw_take);
     w_done_q  <= write_q && (w_done_q || w_take);
     ar_done_q <= read_q && (ar_done_q || ar_take);
-    if (!write_q) write_to_q <= aw_second_i;
-    if (!read_q) read_to_q <= ar_second_i;
+    if (!write_q) write_to_q <= aw_second;
+    if (!read_q) read_to_q <= ar_second;
   end
 
   // A slave answers only after it accepted the whole access.

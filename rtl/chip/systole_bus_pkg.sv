@@ -13,17 +13,18 @@ package systole_bus_pkg;
   import systole_isa_pkg::desc_t;
   import systole_isa_pkg::fault_e;
 
-  // AXI4-Lite of the registers.
+  // AXI4-Lite of the registers: 4096 bytes for each core of the chip.
+  localparam int unsigned AxilBits = 13;
   typedef struct packed {
-    logic        awvalid;
-    logic [11:0] awaddr;
-    logic        wvalid;
-    logic [31:0] wdata;
-    logic [3:0]  wstrb;
-    logic        bready;
-    logic        arvalid;
-    logic [11:0] araddr;
-    logic        rready;
+    logic                awvalid;
+    logic [AxilBits-1:0] awaddr;
+    logic                wvalid;
+    logic [31:0]         wdata;
+    logic [3:0]          wstrb;
+    logic                bready;
+    logic                arvalid;
+    logic [AxilBits-1:0] araddr;
+    logic                rready;
   } axil_req_t;
 
   typedef struct packed {
@@ -227,26 +228,23 @@ package systole_bus_pkg;
   localparam logic [NumRd-1:0][7:0] RdBurst = {HostBurst, {3{StreamBurst}}};
   localparam logic [NumWr-1:0][7:0] WrBurst = {HostBurst, StreamBurst};
 
-  typedef struct packed {
-    logic [NumRd-1:0]               rd_valid;
-    logic [NumRd-1:0][AddrBits-1:0] rd_addr;
-    logic [NumWr-1:0]               wr_valid;
-    logic [NumWr-1:0][AddrBits-1:0] wr_addr;
-    logic [31:0]                    scrub;  // ECC: cycles between two beats that the scrubber reads; 0: no scrubbing
-  } mem_req_t;
+  // Beside those: the scalar unit, in chips that have one, has a client of each kind, which comes last.
+  function automatic int unsigned num_rd(int unsigned smem_bytes);
+    return NumRd + 32'(smem_bytes != 0);
+  endfunction
+  function automatic int unsigned num_wr(int unsigned smem_bytes);
+    return NumWr + 32'(smem_bytes != 0);
+  endfunction
 
+  // From the memory of a core, beside the answers to its clients.
   typedef struct packed {
-    logic [NumRd-1:0]       rd_ready;
-    logic [NumRd-1:0]       rd_rsp_valid;
-    logic [NumRd-1:0]       rd_rsp_far;   // with the response: the data come from the other core's memory; chips of one core: 0
-    logic [NumWr-1:0]       wr_ready;
     logic                   outstanding;  // reads without an answer or writes that are not in the memory yet
     mem_error_t             error;        // the memory's bus answered with an error, or ECC found an uncorrectable one
     ecc_event_t             ecc;          // chips without ECC: 0
     systole_hbm_pkg::perf_t perf;
-  } mem_rsp_t;
+  } mem_status_t;
 
-  // One more client of each kind: the scalar unit in chips that have one, and the other core in chips of two cores.
+  // A client of each kind in one: the scalar unit, or the other core in chips of two cores.
   typedef struct packed {
     logic                rd_valid;
     logic [AddrBits-1:0] rd_addr;
@@ -257,23 +255,52 @@ package systole_bus_pkg;
   typedef struct packed {
     logic rd_ready;
     logic rd_rsp_valid;
-    logic rd_rsp_far;
     logic wr_ready;
   } client_rsp_t;
 
-  // Between the two cores of a chip: the requests, which come only from flip-flops and the host's pins, and the responses.
+  // Between the two cores of a chip: what their crossings exchange, and the host's accesses to the second core's registers.
+  // Requests come only from flip-flops and the host's pins.
   typedef struct packed {
     client_req_t          memory;    // to the other memory
     logic [PeerFlags-1:0] post;      // pulses: add 1 to each flag
     logic                 bad;       // pulse: the other core read an uncorrectable word here
     logic [AddrBits-1:0]  bad_addr;  // its address in this memory
-    axil_req_t            axil;      // the host's accesses to the second core's registers
-  } link_req_t;
+  } crossing_req_t;
+
+  typedef struct packed {
+    crossing_req_t crossing;
+    axil_req_t     axil;
+  } cross_req_t;
 
   typedef struct packed {
     client_rsp_t memory;
     axil_rsp_t   axil;
-  } link_rsp_t;
+  } cross_rsp_t;
+
+  // What a core shows outside.
+  typedef struct packed {
+    logic irq;
+    logic running;  // a program runs
+    logic fault;    // a fault froze the core
+  } node_status_t;
+
+  // A pseudo-channel's PHY.
+  typedef struct packed {
+    systole_hbm_pkg::row_cmd_e                  row_cmd;
+    logic [systole_hbm_pkg::BankBits-1:0]       row_bank;
+    logic [systole_hbm_pkg::RowBits-1:0]        row_addr;
+    systole_hbm_pkg::col_cmd_e                  col_cmd;
+    logic [systole_hbm_pkg::BankBits-1:0]       col_bank;
+    logic [systole_hbm_pkg::ColBits-1:0]        col_addr;
+    logic [systole_hbm_pkg::PhyBytes-1:0]       wmask;  // with ECC: the check bits
+    logic [systole_hbm_pkg::PhyBytes*8-1:0]     wdata;
+  } phy_req_t;
+
+  typedef struct packed {
+    logic                                       rdata_valid;
+    logic [systole_hbm_pkg::PhyBytes-1:0]       rcheck;  // with ECC: 8 check bits for each 64 bits
+    logic [systole_hbm_pkg::PhyBytes*8-1:0]     rdata;
+  } phy_rsp_t;
 
   // AXI4 to a board's DRAM: INCR bursts of whole beats, one ID.
   typedef struct packed {

@@ -48,9 +48,7 @@ module systole_crossing
     output client_req_t                    far_req_o,
     output logic [D*8-1:0]                 far_wr_data_o,
     output logic [D-1:0]                   far_wr_mask_o,
-    // verilator lint_off UNUSEDSIGNAL
-    input  client_rsp_t                    far_rsp_i,  // rd_rsp_far in it is 0
-    // verilator lint_on UNUSEDSIGNAL
+    input  client_rsp_t                    far_rsp_i,
     input  logic [D*8-1:0]                 far_rd_data_i,
 
     // Posts to the other core's sync flags: those that wait, those that leave, those that arrive there.

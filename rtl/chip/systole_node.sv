@@ -1,296 +1,314 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// One core of a chip with two: its registers, core, memory, and the crossing to the other core, connected by the link. Both
-// cores are the same, but only the first one has the host interface. The chip is systole_top_pair. Simulation connects two
-// models of this module instead (verif/tb), so that both cores run the same code. Docs: docs/chip.md. Test: tests/system.
+// A core of a chip with all that belongs to it: registers, core, scalar unit, memory and, in a chip with two cores, the crossing
+// to the other one. Both cores of such a chip are the same, but only the first one has the host interface. systole_chip joins
+// the nodes. Docs: docs/design.md, docs/chip.md, docs/host.md. Test: tests/system.
 
 module systole_node
   import systole_presets_pkg::*;
-  import systole_hbm_pkg::*;
   import systole_bus_pkg::*;
-  import systole_isa_pkg::PeerFlags;
-  import systole_isa_pkg::FaultEccError;
+  import systole_isa_pkg::*;
 #(
-    parameter int unsigned Preset = PresetMinichip,
+    parameter int unsigned Preset = PresetEdge,
     parameter int unsigned FastArray = 0,  // 1: the array's simulation view (systole_mxu_array)
     parameter bit          Window = 1'b1,  // 1: the host interface is here
     localparam chip_cfg_t Chip = preset(Preset),
     localparam core_cfg_t Cfg = Chip.Core,
     localparam int unsigned D = beat_bytes(Cfg),
     localparam int unsigned H = axi_bytes(Cfg),
-    localparam int unsigned HbmPcs = max(Chip.HbmPcs, 2)  // a chip with another memory is refused below
+    localparam int unsigned HbmPcs = max(Chip.HbmPcs, 2)  // pins: also of a chip without HBM
 ) (
-    input  logic                                   clk_i,
-    input  logic                                   rst_ni,
+    input  logic              clk_i,
+    input  logic              rst_ni,
 
-    // AXI4-Lite: registers of both cores (docs/reference/csr.md). It and the next interface are idle without Window.
-    input  logic                                   axil_awvalid_i,
-    output logic                                   axil_awready_o,
-    input  logic [12:0]                            axil_awaddr_i,
-    input  logic                                   axil_wvalid_i,
-    output logic                                   axil_wready_o,
-    input  logic [31:0]                            axil_wdata_i,
-    input  logic [3:0]                             axil_wstrb_i,
-    output logic                                   axil_bvalid_o,
-    input  logic                                   axil_bready_i,
-    output logic [1:0]                             axil_bresp_o,
-    input  logic                                   axil_arvalid_i,
-    output logic                                   axil_arready_o,
-    input  logic [12:0]                            axil_araddr_i,
-    output logic                                   axil_rvalid_o,
-    input  logic                                   axil_rready_i,
-    output logic [31:0]                            axil_rdata_o,
-    output logic [1:0]                             axil_rresp_o,
+    // AXI4-Lite: registers of all cores (docs/reference/csr.md). It and the next interface are idle without Window.
+    input  axil_req_t         axil_req_i,
+    output axil_rsp_t         axil_rsp_o,
 
-    // AXI4: the HBM window. INCR bursts of whole aligned beats of H bytes.
-    input  logic                                   axi_awvalid_i,
-    output logic                                   axi_awready_o,
-    input  logic [AddrBits-1:0]                    axi_awaddr_i,
-    input  logic [7:0]                             axi_awlen_i,
-    input  logic [2:0]                             axi_awsize_i,
-    input  logic [1:0]                             axi_awburst_i,
-    input  logic [3:0]                             axi_awid_i,
-    input  logic                                   axi_wvalid_i,
-    output logic                                   axi_wready_o,
-    input  logic [H*8-1:0]                         axi_wdata_i,
-    input  logic [H-1:0]                           axi_wstrb_i,
-    input  logic                                   axi_wlast_i,
-    output logic                                   axi_bvalid_o,
-    input  logic                                   axi_bready_i,
-    output logic [1:0]                             axi_bresp_o,
-    output logic [3:0]                             axi_bid_o,
-    input  logic                                   axi_arvalid_i,
-    output logic                                   axi_arready_o,
-    input  logic [AddrBits-1:0]                    axi_araddr_i,
-    input  logic [7:0]                             axi_arlen_i,
-    input  logic [2:0]                             axi_arsize_i,
-    input  logic [1:0]                             axi_arburst_i,
-    input  logic [3:0]                             axi_arid_i,
-    output logic                                   axi_rvalid_o,
-    input  logic                                   axi_rready_i,
-    output logic [H*8-1:0]                         axi_rdata_o,
-    output logic [1:0]                             axi_rresp_o,
-    output logic                                   axi_rlast_o,
-    output logic [3:0]                             axi_rid_o,
+    // AXI4: the memory window. INCR bursts of whole aligned beats of H bytes.
+    input  axi_req_t          axi_req_i,
+    input  logic [H*8-1:0]    axi_wdata_i,
+    input  logic [H-1:0]      axi_wstrb_i,
+    output axi_rsp_t          axi_rsp_o,
+    output logic [H*8-1:0]    axi_rdata_o,
 
-    output logic                                   irq_o,
-
-    // PHY of the HBM, one entry per pseudo-channel.
-    output row_cmd_e [HbmPcs-1:0]                  phy_row_cmd_o,
-    output logic [HbmPcs-1:0][BankBits-1:0]        phy_row_bank_o,
-    output logic [HbmPcs-1:0][RowBits-1:0]         phy_row_addr_o,
-    output col_cmd_e [HbmPcs-1:0]                  phy_col_cmd_o,
-    output logic [HbmPcs-1:0][BankBits-1:0]        phy_col_bank_o,
-    output logic [HbmPcs-1:0][ColBits-1:0]         phy_col_addr_o,
-    output logic [HbmPcs-1:0][PhyBytes*8-1:0]      phy_wdata_o,
-    output logic [HbmPcs-1:0][PhyBytes-1:0]        phy_wmask_o,   // with ECC: the check bits
-    input  logic [HbmPcs-1:0][PhyBytes*8-1:0]      phy_rdata_i,
-    input  logic [HbmPcs-1:0][PhyBytes-1:0]        phy_rcheck_i,  // with ECC: 8 check bits for each 64 bits
-    input  logic [HbmPcs-1:0]                      phy_rdata_valid_i,
+    output node_status_t      node_status_o,
 
     // Trace: a descriptor of queue q has completed.
-    output logic [4:0]                             retire_valid_o,
-    output logic [4:0][31:0]                       retire_index_o,
+    output logic [4:0]        retire_valid_o,
+    output logic [4:0][31:0]  retire_index_o,
 
-    // The link to the other core and back: requests, responses, data of writes to the other memory, data of reads.
-    output link_req_t                              link_req_o,
-    output link_rsp_t                              link_rsp_o,
-    output logic [D*8-1:0]                         link_wr_data_o,
-    output logic [D-1:0]                           link_wr_mask_o,
-    output logic [D*8-1:0]                         link_rd_data_o,
-    input  link_req_t                              link_req_i,
-    // verilator lint_off UNUSEDSIGNAL
-    input  link_rsp_t                              link_rsp_i,  // rd_rsp_far in it is 0
-    // verilator lint_on UNUSEDSIGNAL
-    input  logic [D*8-1:0]                         link_wr_data_i,
-    input  logic [D-1:0]                           link_wr_mask_i,
-    input  logic [D*8-1:0]                         link_rd_data_i
+    // To the other core and back: requests, responses, data of writes to the other memory, data of reads.
+    output cross_req_t        cross_req_o,
+    output cross_rsp_t        cross_rsp_o,
+    output logic [D*8-1:0]    cross_wr_data_o,
+    output logic [D-1:0]      cross_wr_mask_o,
+    output logic [D*8-1:0]    cross_rd_data_o,
+    input  cross_req_t        cross_req_i,
+    input  cross_rsp_t        cross_rsp_i,
+    input  logic [D*8-1:0]    cross_wr_data_i,
+    input  logic [D-1:0]      cross_wr_mask_i,
+    input  logic [D*8-1:0]    cross_rd_data_i,
+
+    // HBM: the PHY of each pseudo-channel. A board's DRAM: an AXI4 master. What a chip does not have is 0.
+    output phy_req_t          phy_req_o [HbmPcs],
+    input  phy_rsp_t          phy_rsp_i [HbmPcs],
+    output dram_req_t         dram_req_o,
+    output logic [D*8-1:0]    dram_wdata_o,
+    output logic [D-1:0]      dram_wstrb_o,
+    input  dram_rsp_t         dram_rsp_i,
+    input  logic [D*8-1:0]    dram_rdata_i
 );
-  if (Chip.Memory != MemoryHbm) begin : gen_other_memory
-    $fatal(1, "the memory of this preset is no HBM: systole_top_axi is its top");
+  localparam logic [AddrBits:0] HbmBytes = memory_bytes(Chip);
+  localparam logic [AddrBits:0] ReachBytes = HbmBytes << (Chip.Cores - 1);  // the other core's memory follows its own
+  localparam bit HasScalar = Chip.SmemBytes != 0;
+  localparam bit Pair = Chip.Cores == 2;
+  localparam int unsigned Rds = num_rd(Chip.SmemBytes);
+  localparam int unsigned Wrs = num_wr(Chip.SmemBytes);
+
+  if (!is_preset(Preset)) begin : gen_no_preset
+    $fatal(1, "no such preset");
   end
-  if (Chip.Cores != 2) begin : gen_other_cores
-    $fatal(1, "this preset has one core: systole_top is its top");
-  end
+  systole_cfg_check #(.Cfg(Chip)) u_check ();
 
-  localparam bit          HasScalar = Chip.SmemBytes != 0;
-  localparam int unsigned Rds = NumRd + 32'(HasScalar);  // a core's clients of the memory
-  localparam int unsigned Wrs = NumWr + 32'(HasScalar);
-  localparam logic [Rds-1:0][7:0] Reads = (Rds * 8)'({HostBurst, RdBurst});  // the scalar unit's turns are as short as the host's
-  localparam logic [Wrs-1:0][7:0] Writes = (Wrs * 8)'({HostBurst, WrBurst});
-  localparam int unsigned MemBits = $clog2(memory_bytes(Chip));
+  // The core's clients of the memory, the scalar unit's last.
+  logic [Rds-1:0]                 rd_valid, rd_ready, rd_rsp_valid, rd_rsp_far;
+  logic [Rds-1:0][AddrBits-1:0]   rd_addr;
+  logic [Chip.Cores-1:0][D*8-1:0] rd_data;  // from the core's own memory, from the other core's
+  logic [Wrs-1:0]                 wr_valid, wr_ready;
+  logic [Wrs-1:0][AddrBits-1:0]   wr_addr;
+  logic [Wrs-1:0][D*8-1:0]        wr_data;
+  logic [Wrs-1:0][D-1:0]          wr_mask;
+  logic [31:0]                    scrub;
+  mem_status_t                    mem_status;
 
-  // Registers. An access to the second core's registers follows the host's earlier writes to that core's memory.
-  logic      crossing;
-  axil_req_t chip_axil_req, far_axil_req;
-  axil_rsp_t chip_axil_rsp;
-  axi_req_t  axi_req;
-  axi_rsp_t  axi_rsp;
-  if (Window) begin : gen_window
-    axil_req_t axil_req, split_req[2];
-    axil_rsp_t axil_rsp, split_rsp[2];
-    assign axil_req = '{
-        awvalid: axil_awvalid_i, awaddr: axil_awaddr_i[11:0], wvalid: axil_wvalid_i, wdata: axil_wdata_i, wstrb: axil_wstrb_i,
-        bready: axil_bready_i, arvalid: axil_arvalid_i, araddr: axil_araddr_i[11:0], rready: axil_rready_i};
-    assign axil_awready_o = axil_rsp.awready;
-    assign axil_wready_o  = axil_rsp.wready;
-    assign axil_bvalid_o  = axil_rsp.bvalid;
-    assign axil_bresp_o   = axil_rsp.bresp;
-    assign axil_arready_o = axil_rsp.arready;
-    assign axil_rvalid_o  = axil_rsp.rvalid;
-    assign axil_rdata_o   = axil_rsp.rdata;
-    assign axil_rresp_o   = axil_rsp.rresp;
-    systole_axil_split u_axil_split (
-        .clk_i, .rst_ni, .req_i(axil_req), .aw_second_i(axil_awaddr_i[12]), .ar_second_i(axil_araddr_i[12]), .rsp_o(axil_rsp),
-        .hold_second_i(crossing), .req_o(split_req), .rsp_i(split_rsp)
-    );
-    assign split_rsp     = '{chip_axil_rsp, link_rsp_i.axil};
-    assign far_axil_req  = split_req[1];
-    assign chip_axil_req = split_req[0] | link_req_i.axil;  // one of the two is always idle: only the first core has a host interface
+  // Accesses to this core's registers, and posts between cores.
+  axil_req_t axil_req;
+  axil_rsp_t axil_rsp;
+  peer_req_t peer_req;
+  peer_rsp_t peer_rsp;
 
-    assign axi_req = '{
-        awvalid: axi_awvalid_i,
-        aw: '{addr: axi_awaddr_i, len: axi_awlen_i, size: axi_awsize_i, burst: axi_awburst_i, id: axi_awid_i},
-        wvalid: axi_wvalid_i, wlast: axi_wlast_i, bready: axi_bready_i, arvalid: axi_arvalid_i,
-        ar: '{addr: axi_araddr_i, len: axi_arlen_i, size: axi_arsize_i, burst: axi_arburst_i, id: axi_arid_i},
-        rready: axi_rready_i};
-  end else begin : gen_no_window
-    assign {axil_awready_o, axil_wready_o, axil_bvalid_o, axil_bresp_o, axil_arready_o, axil_rvalid_o, axil_rdata_o, axil_rresp_o} = '0;
-    assign far_axil_req  = '0;
-    assign chip_axil_req = link_req_i.axil;
-    assign axi_req       = '0;
-    logic unused;
-    assign unused = &{
-        1'b0, axil_awvalid_i, axil_awaddr_i, axil_wvalid_i, axil_wdata_i, axil_wstrb_i, axil_bready_i, axil_arvalid_i, axil_araddr_i,
-        axil_rready_i, axi_awvalid_i, axi_awaddr_i, axi_awlen_i, axi_awsize_i, axi_awburst_i, axi_awid_i, axi_wvalid_i, axi_wlast_i,
-        axi_bready_i, axi_arvalid_i, axi_araddr_i, axi_arlen_i, axi_arsize_i, axi_arburst_i, axi_arid_i, axi_rready_i, link_rsp_i.axil,
-        crossing};
-  end
-  assign axi_awready_o = axi_rsp.awready;
-  assign axi_wready_o  = axi_rsp.wready;
-  assign axi_bvalid_o  = axi_rsp.bvalid;
-  assign axi_bresp_o   = axi_rsp.bresp;
-  assign axi_bid_o     = axi_rsp.bid;
-  assign axi_arready_o = axi_rsp.arready;
-  assign axi_rvalid_o  = axi_rsp.rvalid;
-  assign axi_rresp_o   = axi_rsp.rresp;
-  assign axi_rlast_o   = axi_rsp.rlast;
-  assign axi_rid_o     = axi_rsp.rid;
-
-  mem_req_t                  mem_req;
-  mem_rsp_t                  mem_rsp;
-  client_req_t               scalar_req;
-  client_rsp_t               scalar_rsp;
-  peer_req_t                 peer_req;
-  peer_rsp_t                 peer_rsp;
-  logic [1:0][D*8-1:0]       rd_data;
-  logic [NumWr-1:0][D*8-1:0] mem_wr_data;
-  logic [NumWr-1:0][D-1:0]   mem_wr_mask;
+  // Scalar unit, if the chip has one. It may own the core; otherwise the host's registers control the core.
+  scalar_ctl_t   scalar_ctl;
+  host_reg_req_t host_reg;
+  issue_req_t    issue_req;
+  flag_req_t     flag_req;
   // verilator lint_off UNUSEDSIGNAL
-  logic [D*8-1:0]            scalar_wr_data;
-  logic [D-1:0]              scalar_wr_mask;
+  flag_rsp_t     flag_rsp;
+  logic          issue_ready;
   // verilator lint_on UNUSEDSIGNAL
 
-  systole_chip #(.Preset(Preset), .FastArray(FastArray), .Window(Window)) u_chip (
-      .clk_i, .rst_ni, .axil_req_i(chip_axil_req), .axil_rsp_o(chip_axil_rsp),
-      .axi_req_i(axi_req), .axi_wdata_i, .axi_wstrb_i, .axi_rsp_o(axi_rsp), .axi_rdata_o, .irq_o,
-      // verilator lint_off PINCONNECTEMPTY
-      .running_o(), .fault_o(),
-      // verilator lint_on PINCONNECTEMPTY
-      .mem_req_o(mem_req), .mem_wr_data_o(mem_wr_data), .mem_wr_mask_o(mem_wr_mask), .mem_rsp_i(mem_rsp),
-      .mem_rd_data_i(rd_data), .peer_req_i(peer_req), .peer_rsp_o(peer_rsp),
-      .scalar_mem_req_o(scalar_req), .scalar_wr_data_o(scalar_wr_data), .scalar_wr_mask_o(scalar_wr_mask),
-      .scalar_mem_rsp_i(scalar_rsp), .retire_valid_o, .retire_index_o
+  // Registers and soft reset.
+  core_ctl_t           ctl;
+  core_status_t        status, csr_status;
+  logic                csr_running, csr_done;
+  logic                start, reset_req, resetting, freeze, core_rst_n;
+  logic [AddrBits:0]   hbm_limit, hbm_end;
+  logic [systole_csr_pkg::NumCounters-1:0][systole_csr_pkg::CtrIncBits-1:0] ctr_inc;
+
+  systole_csr #(.Preset(Preset)) u_csr (
+      .clk_i, .rst_ni, .axil_req_i(axil_req), .axil_rsp_o(axil_rsp), .irq_o(node_status_o.irq), .start_o(start), .ctl_o(ctl),
+      .reset_req_o(reset_req), .hbm_limit_o(hbm_limit), .scalar_i(scalar_ctl), .host_reg_o(host_reg), .ecc_i(mem_status.ecc), .scrub_o(scrub),
+      .status_i(csr_status), .resetting_i(resetting), .ctr_inc_i(ctr_inc)
+  );
+  always_ff @(posedge clk_i) hbm_end <= hbm_limit < ReachBytes ? hbm_limit : ReachBytes;  // settles long before a start
+  assign node_status_o.running = csr_status.running;
+  assign node_status_o.fault   = csr_status.fault;
+
+  // A request that the core still offers counts as in flight, because it is not withdrawn.
+  systole_soft_reset u_soft_reset (
+      .clk_i, .rst_ni, .request_i(reset_req),
+      .outstanding_i(mem_status.outstanding || rd_valid[RdHost-1:0] != '0 || wr_valid[WrStore]),
+      .busy_o(resetting), .freeze_o(freeze), .core_rst_no(core_rst_n)
   );
 
-  // The core's clients, the scalar unit's last.
-  logic [Rds-1:0]               rd_valid, rd_ready, rd_rsp_valid, rd_rsp_far;
-  logic [Rds-1:0][AddrBits-1:0] rd_addr;
-  logic [Wrs-1:0]               wr_valid, wr_ready;
-  logic [Wrs-1:0][AddrBits-1:0] wr_addr;
-  logic [Wrs-1:0][D*8-1:0]      wr_data;
-  logic [Wrs-1:0][D-1:0]        wr_mask;
+  systole_core #(.Cfg(Cfg), .FastArray(FastArray), .Issue(HasScalar), .Cores(Chip.Cores)) u_core (
+      .clk_i, .rst_ni(rst_ni && core_rst_n), .freeze_i(freeze), .start_i(start),
+      .ctl_i(ctl), .hbm_end_i(hbm_end), .status_o(status), .ctr_inc_o(ctr_inc), .hbm_perf_i(mem_status.perf),
+      .mem_error_i(mem_status.error),
+      .issue_req_i(issue_req), .issue_ready_o(issue_ready), .flag_req_i(flag_req), .flag_rsp_o(flag_rsp),
+      .peer_req_i(peer_req), .peer_rsp_o(peer_rsp),
+      .rd_valid_o(rd_valid[RdHost-1:0]), .rd_ready_i(rd_ready[RdHost-1:0]), .rd_addr_o(rd_addr[RdHost-1:0]),
+      .rd_rsp_valid_i(rd_rsp_valid[RdHost-1:0]), .rd_rsp_far_i(rd_rsp_far[RdHost-1:0]), .rd_rsp_data_i(rd_data),
+      .wr_valid_o(wr_valid[WrStore]), .wr_ready_i(wr_ready[WrStore]), .wr_addr_o(wr_addr[WrStore]),
+      .wr_data_o(wr_data[WrStore]), .wr_mask_o(wr_mask[WrStore]),
+      .retire_valid_o, .retire_index_o
+  );
 
-  assign rd_valid[NumRd-1:0]  = mem_req.rd_valid;
-  assign rd_addr[NumRd-1:0]   = mem_req.rd_addr;
-  assign wr_valid[NumWr-1:0]  = mem_req.wr_valid;
-  assign wr_addr[NumWr-1:0]   = mem_req.wr_addr;
-  assign wr_data[NumWr-1:0]   = mem_wr_data;
-  assign wr_mask[NumWr-1:0]   = mem_wr_mask;
-  assign mem_rsp.rd_ready     = rd_ready[NumRd-1:0];
-  assign mem_rsp.rd_rsp_valid = rd_rsp_valid[NumRd-1:0];
-  assign mem_rsp.rd_rsp_far   = rd_rsp_far[NumRd-1:0];
-  assign mem_rsp.wr_ready     = wr_ready[NumWr-1:0];
   if (HasScalar) begin : gen_scalar
+    client_req_t scalar_req;
+    client_rsp_t scalar_rsp;
+    systole_scalar #(.SmemBytes(Chip.SmemBytes), .D(D), .HbmBytes(HbmBytes)) u_scalar (
+        .clk_i, .rst_ni, .host_reg_i(host_reg), .ctl_o(scalar_ctl), .status_i(csr_status), .resetting_i(resetting),
+        .issue_req_o(issue_req), .issue_ready_i(issue_ready), .flag_req_o(flag_req), .flag_rsp_i(flag_rsp),
+        .mem_req_o(scalar_req), .mem_wr_data_o(wr_data[NumWr]), .mem_wr_mask_o(wr_mask[NumWr]),
+        .mem_rsp_i(scalar_rsp), .mem_rd_data_i(rd_rsp_far[NumRd] ? rd_data[Chip.Cores-1] : rd_data[0])
+    );
     assign rd_valid[NumRd] = scalar_req.rd_valid;
     assign rd_addr[NumRd]  = scalar_req.rd_addr;
     assign wr_valid[NumWr] = scalar_req.wr_valid;
     assign wr_addr[NumWr]  = scalar_req.wr_addr;
-    assign wr_data[NumWr]  = scalar_wr_data;
-    assign wr_mask[NumWr]  = scalar_wr_mask;
-    assign scalar_rsp = '{
-        rd_ready: rd_ready[NumRd], rd_rsp_valid: rd_rsp_valid[NumRd], rd_rsp_far: rd_rsp_far[NumRd],
-        wr_ready: wr_ready[NumWr]};
+    assign scalar_rsp      = '{rd_ready: rd_ready[NumRd], rd_rsp_valid: rd_rsp_valid[NumRd], wr_ready: wr_ready[NumWr]};
   end else begin : gen_no_scalar
-    assign scalar_rsp = '0;
+    assign scalar_ctl = '0;
+    assign issue_req  = '0;
+    assign flag_req   = '0;
     logic unused;
-    assign unused = &{1'b0, scalar_req};
+    assign unused = &{1'b0, host_reg};
   end
 
-  logic [Rds-1:0]       own_rd_valid, own_rd_ready, own_rd_rsp_valid;
-  logic [Wrs-1:0]       own_wr_valid, own_wr_ready;
-  client_req_t          far_req;  // to the other memory
-  client_rsp_t          far_rsp;  // to the other core
-  logic [PeerFlags-1:0] post;
-  assign rd_data[0]    = link_rd_data_o;
-  assign peer_req.post = link_req_i.post;
+  // With a memory that answers writes, a program is done only after its last write was answered and caused no fault.
+  always_comb begin
+    csr_status         = status;
+    csr_status.running = csr_running;
+    csr_status.done    = csr_done;
+  end
+  if (Chip.Memory == MemoryAxi) begin : gen_answers
+    localparam int unsigned QuietCycles = 8;  // an error becomes a fault within this many cycles
+    logic                           closing_q;
+    logic [$clog2(QuietCycles)-1:0] quiet_q;
+    always_ff @(posedge clk_i) begin
+      quiet_q <= closing_q && !mem_status.outstanding ? quiet_q + 1'b1 : '0;
+      if (!rst_ni || !core_rst_n) closing_q <= 1'b0;
+      else if (status.done) closing_q <= 1'b1;
+      else if (status.fault || csr_done) closing_q <= 1'b0;
+    end
+    assign csr_running = status.running || closing_q;
+    assign csr_done    = closing_q && !status.fault && quiet_q == '1;
+  end else begin : gen_no_answers
+    assign csr_running = status.running;
+    assign csr_done    = status.done;
+  end
 
-  systole_crossing #(.D(D), .MemBits(MemBits), .Rds(Rds), .Wrs(Wrs), .Reads(Reads), .Writes(Writes)) u_crossing (
-      .clk_i, .rst_ni,
-      .rd_valid_i(rd_valid), .rd_ready_o(rd_ready), .rd_addr_i(rd_addr), .rd_rsp_valid_o(rd_rsp_valid),
-      .rd_rsp_far_o(rd_rsp_far), .far_rd_data_o(rd_data[1]),
-      .wr_valid_i(wr_valid), .wr_ready_o(wr_ready), .wr_addr_i(wr_addr), .wr_data_i(wr_data), .wr_mask_i(wr_mask),
-      .outstanding_o(mem_rsp.outstanding), .crossing_o(crossing),
-      .own_rd_valid_o(own_rd_valid), .own_rd_ready_i(own_rd_ready), .own_rd_rsp_valid_i(own_rd_rsp_valid),
-      .own_wr_valid_o(own_wr_valid), .own_wr_ready_i(own_wr_ready),
-      .far_req_o(far_req), .far_wr_data_o(link_wr_data_o), .far_wr_mask_o(link_wr_mask_o), .far_rsp_i(link_rsp_i.memory),
-      .far_rd_data_i(link_rd_data_i),
-      .posted_i(peer_rsp.posted), .post_take_o(peer_req.take), .post_o(post)
+  if (Window) begin : gen_window
+    systole_axi_hbm #(.D(D), .H(H), .HbmBytes(ReachBytes)) u_axi_hbm (
+        .clk_i, .rst_ni, .axi_req_i, .axi_wdata_i, .axi_wstrb_i, .axi_rsp_o, .axi_rdata_o,
+        .rd_valid_o(rd_valid[RdHost]), .rd_ready_i(rd_ready[RdHost]), .rd_addr_o(rd_addr[RdHost]),
+        .rd_rsp_valid_i(rd_rsp_valid[RdHost]), .rd_rsp_data_i(rd_rsp_far[RdHost] ? rd_data[Chip.Cores-1] : rd_data[0]),
+        .wr_valid_o(wr_valid[WrHost]), .wr_ready_i(wr_ready[WrHost]), .wr_addr_o(wr_addr[WrHost]),
+        .wr_data_o(wr_data[WrHost]), .wr_mask_o(wr_mask[WrHost])
+    );
+  end else begin : gen_no_window
+    assign axi_rsp_o        = '0;
+    assign axi_rdata_o      = '0;
+    assign rd_valid[RdHost] = 1'b0;
+    assign rd_addr[RdHost]  = '0;
+    assign wr_valid[WrHost] = 1'b0;
+    assign wr_addr[WrHost]  = '0;
+    assign wr_data[WrHost]  = '0;
+    assign wr_mask[WrHost]  = '0;
+    logic unused;
+    assign unused = &{
+        1'b0, axi_req_i, axi_wdata_i, axi_wstrb_i, rd_ready[RdHost], rd_rsp_valid[RdHost], rd_rsp_far[RdHost], wr_ready[WrHost]};
+  end
+
+  // The memory and, in a chip with two cores, the way to the other one.
+  localparam int unsigned MemRds = Rds + 32'(Pair);
+  localparam int unsigned MemWrs = Wrs + 32'(Pair);
+  logic [MemRds-1:0]                mem_rd_valid, mem_rd_ready, mem_rd_rsp_valid;
+  logic [MemRds-1:0][AddrBits-1:0]  mem_rd_addr;
+  logic [MemWrs-1:0]                mem_wr_valid, mem_wr_ready;
+  logic [MemWrs-1:0][AddrBits-1:0]  mem_wr_addr;
+  logic [MemWrs-1:0][D*8-1:0]       mem_wr_data;
+  logic [MemWrs-1:0][D-1:0]         mem_wr_mask;
+  mem_status_t                      own_status;
+  logic                             far_bad;
+  assign mem_rd_addr[Rds-1:0] = rd_addr;
+  assign mem_wr_addr[Wrs-1:0] = wr_addr;
+  assign mem_wr_data[Wrs-1:0] = wr_data;
+  assign mem_wr_mask[Wrs-1:0] = wr_mask;
+
+  systole_memory #(.Preset(Preset)) u_memory (
+      .clk_i, .rst_ni, .rd_valid_i(mem_rd_valid), .rd_ready_o(mem_rd_ready), .rd_addr_i(mem_rd_addr),
+      .rd_rsp_valid_o(mem_rd_rsp_valid), .rd_rsp_data_o(rd_data[0]), .wr_valid_i(mem_wr_valid), .wr_ready_o(mem_wr_ready),
+      .wr_addr_i(mem_wr_addr), .wr_data_i(mem_wr_data), .wr_mask_i(mem_wr_mask), .scrub_i(scrub),
+      .status_o(own_status), .far_bad_o(far_bad), .phy_req_o, .phy_rsp_i,
+      .dram_req_o, .dram_wdata_o, .dram_wstrb_o, .dram_rsp_i, .dram_rdata_i
   );
 
-  // An uncorrectable error faults the core that read the word. If only the scrubber read it, it is counted.
-  logic [Rds+1:0]      ecc_fixed, ecc_bad;
-  logic                ecc_look, own_bad;
-  logic [AddrBits-1:0] ecc_addr;
-  assign own_bad = (ecc_bad & ~((Rds + 2)'(1) << Rds)) != '0 && !ecc_look;
-  assign mem_rsp.ecc   = '{fixed: ecc_fixed != '0, bad: ecc_bad != '0, addr: ecc_addr};
-  assign mem_rsp.error = '{
-      valid: own_bad || link_req_i.bad, code: FaultEccError,
-      addr: own_bad ? ecc_addr : link_req_i.bad_addr | (AddrBits'(1) << MemBits)};
-  assign link_req_o = '{memory: far_req, post: post, bad: ecc_bad[Rds], bad_addr: ecc_addr, axil: far_axil_req};
-  assign link_rsp_o = '{memory: far_rsp, axil: chip_axil_rsp};
+  if (Pair) begin : gen_pair
+    localparam int unsigned MemBits = $clog2(HbmBytes);
+    logic                 outstanding, crossing;
+    client_req_t          far_req;  // to the other memory
+    logic [PeerFlags-1:0] post;
+    assign peer_req.post = cross_req_i.crossing.post;
 
-  // The memory. Its clients are the core's and, last, the other core.
-  assign far_rsp.rd_rsp_far = 1'b0;
-  systole_hbm #(
-      .HbmPcs(HbmPcs), .NumRd(Rds + 1), .NumWr(Wrs + 1), .AddrBits(AddrBits), .RdBurst({StreamBurst, Reads}),
-      .WrBurst({StreamBurst, Writes}), .Ecc(Chip.Ecc != 0)
-  ) u_hbm (
-      .clk_i, .rst_ni,
-      .rd_valid_i({link_req_i.memory.rd_valid, own_rd_valid}), .rd_ready_o({far_rsp.rd_ready, own_rd_ready}),
-      .rd_addr_i({link_req_i.memory.rd_addr, rd_addr}), .rd_rsp_valid_o({far_rsp.rd_rsp_valid, own_rd_rsp_valid}),
-      .rd_rsp_data_o(link_rd_data_o),
-      .wr_valid_i({link_req_i.memory.wr_valid, own_wr_valid}), .wr_ready_o({far_rsp.wr_ready, own_wr_ready}),
-      .wr_addr_i({link_req_i.memory.wr_addr, wr_addr}), .wr_data_i({link_wr_data_i, wr_data}),
-      .wr_mask_i({link_wr_mask_i, wr_mask}),
-      // verilator lint_off PINCONNECTEMPTY
-      .outstanding_o(), .perf_o(mem_rsp.perf),
-      // verilator lint_on PINCONNECTEMPTY
-      .ecc_fixed_o(ecc_fixed), .ecc_bad_o(ecc_bad), .ecc_look_o(ecc_look), .ecc_addr_o(ecc_addr), .scrub_i(mem_req.scrub),
-      .row_cmd_o(phy_row_cmd_o), .row_bank_o(phy_row_bank_o), .row_addr_o(phy_row_addr_o),
-      .col_cmd_o(phy_col_cmd_o), .col_bank_o(phy_col_bank_o), .col_addr_o(phy_col_addr_o),
-      .wdata_o(phy_wdata_o), .wmask_o(phy_wmask_o), .rdata_i(phy_rdata_i), .rcheck_i(phy_rcheck_i),
-      .rdata_valid_i(phy_rdata_valid_i)
-  );
+    systole_crossing #(
+        .D(D), .MemBits(MemBits), .Rds(Rds), .Wrs(Wrs), .Reads((Rds * 8)'({HostBurst, RdBurst})), .Writes((Wrs * 8)'({HostBurst, WrBurst}))
+    ) u_crossing (
+        .clk_i, .rst_ni,
+        .rd_valid_i(rd_valid), .rd_ready_o(rd_ready), .rd_addr_i(rd_addr), .rd_rsp_valid_o(rd_rsp_valid),
+        .rd_rsp_far_o(rd_rsp_far), .far_rd_data_o(rd_data[1]),
+        .wr_valid_i(wr_valid), .wr_ready_o(wr_ready), .wr_addr_i(wr_addr), .wr_data_i(wr_data), .wr_mask_i(wr_mask),
+        .outstanding_o(outstanding), .crossing_o(crossing),
+        .own_rd_valid_o(mem_rd_valid[Rds-1:0]), .own_rd_ready_i(mem_rd_ready[Rds-1:0]), .own_rd_rsp_valid_i(mem_rd_rsp_valid[Rds-1:0]),
+        .own_wr_valid_o(mem_wr_valid[Wrs-1:0]), .own_wr_ready_i(mem_wr_ready[Wrs-1:0]),
+        .far_req_o(far_req), .far_wr_data_o(cross_wr_data_o), .far_wr_mask_o(cross_wr_mask_o), .far_rsp_i(cross_rsp_i.memory),
+        .far_rd_data_i(cross_rd_data_i),
+        .posted_i(peer_rsp.posted), .post_take_o(peer_req.take), .post_o(post)
+    );
+
+    // The other core as a client.
+    assign mem_rd_valid[Rds] = cross_req_i.crossing.memory.rd_valid;
+    assign mem_rd_addr[Rds]  = cross_req_i.crossing.memory.rd_addr;
+    assign mem_wr_valid[Wrs] = cross_req_i.crossing.memory.wr_valid;
+    assign mem_wr_addr[Wrs]  = cross_req_i.crossing.memory.wr_addr;
+    assign mem_wr_data[Wrs]  = cross_wr_data_i;
+    assign mem_wr_mask[Wrs]  = cross_wr_mask_i;
+    assign cross_rsp_o       = '{
+        memory: '{rd_ready: mem_rd_ready[Rds], rd_rsp_valid: mem_rd_rsp_valid[Rds], wr_ready: mem_wr_ready[Wrs]},
+        axil: axil_rsp};
+    assign cross_rd_data_o   = rd_data[0];
+
+    // An uncorrectable error faults the core that read the word.
+    always_comb begin
+      mem_status             = own_status;
+      mem_status.outstanding = outstanding;
+      if (!own_status.error.valid) begin
+        mem_status.error = '{
+            valid: cross_req_i.crossing.bad, code: FaultEccError, addr: cross_req_i.crossing.bad_addr | (AddrBits'(1) << MemBits)};
+      end
+    end
+
+    // An access to the second core's registers follows the host's earlier writes to that core's memory.
+    axil_req_t far_axil_req;
+    if (Window) begin : gen_registers
+      axil_req_t split_req[2];
+      axil_rsp_t split_rsp[2];
+      systole_axil_split u_axil_split (
+          .clk_i, .rst_ni, .req_i(axil_req_i), .rsp_o(axil_rsp_o), .hold_second_i(crossing), .req_o(split_req), .rsp_i(split_rsp)
+      );
+      assign split_rsp    = '{axil_rsp, cross_rsp_i.axil};
+      assign far_axil_req = split_req[1];
+      assign axil_req     = split_req[0] | cross_req_i.axil;  // one of the two is always idle: only one core has a host interface
+    end else begin : gen_no_registers
+      assign axil_rsp_o   = '0;
+      assign far_axil_req = '0;
+      assign axil_req     = cross_req_i.axil;
+      logic unused;
+      assign unused = &{1'b0, axil_req_i, cross_rsp_i.axil, crossing};
+    end
+    assign cross_req_o = '{
+        crossing: '{memory: far_req, post: post, bad: far_bad, bad_addr: own_status.ecc.addr}, axil: far_axil_req};
+  end else begin : gen_single
+    assign mem_rd_valid = rd_valid;
+    assign rd_ready     = mem_rd_ready;
+    assign rd_rsp_valid = mem_rd_rsp_valid;
+    assign rd_rsp_far   = '0;
+    assign mem_wr_valid = wr_valid;
+    assign wr_ready     = mem_wr_ready;
+    assign mem_status   = own_status;
+    assign axil_req     = axil_req_i;
+    assign axil_rsp_o   = axil_rsp;
+    assign peer_req     = '0;
+    assign cross_req_o  = '0;
+    assign cross_rsp_o  = '0;
+    assign cross_wr_data_o = '0;
+    assign cross_wr_mask_o = '0;
+    assign cross_rd_data_o = '0;
+    logic unused;
+    assign unused = &{
+        1'b0, peer_rsp, far_bad, cross_req_i, cross_rsp_i, cross_wr_data_i, cross_wr_mask_i, cross_rd_data_i};
+  end
 endmodule

@@ -67,10 +67,10 @@ module systole_csr
 
   systole_csr_regs u_regs (
       .clk, .rst_n(rst_ni),
-      .s_axil_awready(axil_rsp_o.awready), .s_axil_awvalid(axil_req_i.awvalid), .s_axil_awaddr(axil_req_i.awaddr), .s_axil_awprot('0),
+      .s_axil_awready(axil_rsp_o.awready), .s_axil_awvalid(axil_req_i.awvalid), .s_axil_awaddr(axil_req_i.awaddr[11:0]), .s_axil_awprot('0),
       .s_axil_wready(axil_rsp_o.wready), .s_axil_wvalid(axil_req_i.wvalid), .s_axil_wdata(axil_req_i.wdata), .s_axil_wstrb(axil_req_i.wstrb),
       .s_axil_bready(axil_req_i.bready), .s_axil_bvalid(axil_rsp_o.bvalid), .s_axil_bresp(axil_rsp_o.bresp),
-      .s_axil_arready(axil_rsp_o.arready), .s_axil_arvalid(axil_req_i.arvalid), .s_axil_araddr(axil_req_i.araddr), .s_axil_arprot('0),
+      .s_axil_arready(axil_rsp_o.arready), .s_axil_arvalid(axil_req_i.arvalid), .s_axil_araddr(axil_req_i.araddr[11:0]), .s_axil_arprot('0),
       .s_axil_rready(axil_req_i.rready), .s_axil_rvalid(axil_rsp_o.rvalid), .s_axil_rdata(axil_rsp_o.rdata), .s_axil_rresp(axil_rsp_o.rresp),
       .hwif_in(hw_in), .hwif_out(hw_out)
   );

@@ -34,9 +34,7 @@ module systole_scalar
     output client_req_t            mem_req_o,
     output logic [D*8-1:0]         mem_wr_data_o,
     output logic [D-1:0]           mem_wr_mask_o,
-    // verilator lint_off UNUSEDSIGNAL
-    input  client_rsp_t            mem_rsp_i,  // rd_rsp_far is not used: the data are already selected
-    // verilator lint_on UNUSEDSIGNAL
+    input  client_rsp_t            mem_rsp_i,
     input  logic [D*8-1:0]         mem_rd_data_i
 );
   // Owner of the core. All of the unit but its copies is in reset until it runs.

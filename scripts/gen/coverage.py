@@ -92,7 +92,7 @@ def _indent(text: str, depth: int) -> list:
 def _sv(spec: dict) -> str:
     count = len(names(spec))
     out = [common.banner("//", SOURCE).rstrip(), "//",
-           "// Counts the bins of functional coverage: bound into systole_chip for simulation, where the test bench reads hits_q.",
+           "// Counts the bins of functional coverage: bound into systole_node for simulation, where the test bench reads hits_q.",
            "// Docs: docs/regression.md. Test: tests/regress.", "",
            "// verilator lint_off WIDTH", "// verilator lint_off BLKSEQ",
            "module systole_coverage_probe", "  import systole_isa_pkg::*;", "  import systole_presets_pkg::*;",
@@ -117,7 +117,7 @@ def _sv(spec: dict) -> str:
             index += 1
         out += [" " * d + "end" for d in range(depth, 3, -2)]
     out += [*_indent(spec["after"], 4), "  end", "endmodule", "",
-            "bind systole_chip systole_coverage_probe #(.Cfg(Cfg)) u_coverage (", "    .clk_i, .rst_ni,",
+            "bind systole_node systole_coverage_probe #(.Cfg(Cfg)) u_coverage (", "    .clk_i, .rst_ni,",
             ",\n".join(f"    .{signal['name']}({signal['is']})" for signal in spec["signals"]), ");", ""]
     return "\n".join(out)
 

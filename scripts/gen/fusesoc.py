@@ -45,7 +45,7 @@ def _core(comment: str, content: dict) -> str:
 def _sources_core(files: list, number: str) -> str:
     return _core("Generated from rtl/systole.f by scripts/generate.py: edit the source.", {
         "name": f"systole:chip:rtl:{number}",
-        "description": "Systole, an open tensor processing unit: the sources of all presets. Tops: systole_top, systole_top_pair, systole_top_axi.",
+        "description": "Systole, an open tensor processing unit: the sources of all presets. Top: systole_chip, or with pins systole_top.",
         "filesets": {"rtl": {"files": files, "file_type": "systemVerilogSource"}},
         "targets": {"default": {"filesets": ["rtl"]}},
     })
@@ -62,8 +62,7 @@ def _waivers_core(number: str) -> str:
 
 def _preset_core(name: str, preset: dict, number: str) -> str:
     fast = int(preset["core"]["Rows"] > GRID_ROWS)
-    top = presets.top(preset["chip"])
-    target = {"filesets": ["rtl"], "toplevel": top}
+    target = {"filesets": ["rtl"], "toplevel": "systole_top"}
     return _core("Generated from docs/spec/presets.yaml by scripts/generate.py: edit the source.", {
         "name": f"systole:chip:{name}:{number}",
         "description": f"Systole, preset {name}: {preset['doc']}",

@@ -48,13 +48,6 @@ def broken_rule(spec: dict, preset: dict) -> str:
     return ""
 
 
-def top(chip: dict) -> str:
-    """The module that is a chip's top."""
-    if chip["Memory"] == "axi":
-        return "systole_top_axi"
-    return "systole_top_pair" if chip["Cores"] == 2 else "systole_top"
-
-
 def _sv_rule(spec: dict, holds: str) -> str:
     """A rule as an expression over the chip configuration c."""
     parts = {p["name"]: "c.Core." for p in spec["core"]} | {p["name"]: "c." for p in spec["chip"]}

@@ -571,7 +571,7 @@ class Descriptions(unittest.TestCase):
         for name in boards.names():
             described = boards.load(name)
             for preset in described["presets"]:
-                self.assertEqual(chip.top(preset), "systole_top_axi")
+                self.assertEqual(boards.preset(preset)["chip"]["Memory"], "axi")
             pins = [line.split('"')[1] for line in (described["folder"] / "pins.lpf").read_text().splitlines() if line.startswith("LOCATE")]
             sites = [line.split('"')[3] for line in (described["folder"] / "pins.lpf").read_text().splitlines() if line.startswith("LOCATE")]
             self.assertEqual(len(set(sites)), len(sites), name)

@@ -76,8 +76,7 @@ class Lists(Fixture):
 
     def errors(self, preset, *lists):
         """What slang finds wrong in the chip of a preset."""
-        top = "systole_top_pair" if KNOWN[preset]["chip"]["Cores"] == 2 else "systole_top"
-        words = ["slang", *(f"-F {self.work / name}" for name in lists), str(self.work / f"rtl/top/{top}.sv"), f"--top {top}",
+        words = ["slang", *(f"-F {self.work / name}" for name in lists), str(self.work / "rtl/gen/systole_top.sv"), "--top systole_top",
                  f"-G Preset={KNOWN[preset]['id']}"]
         run = driver.Driver()
         run.addStandardArgs()

@@ -44,12 +44,13 @@ TEST(Assertion, SaysWhereAndLeavesItsWaveform) {
   const SmallMatmul m = ManyRequants();
   const absl::Status status = (*device)->Run(m.program).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
-  EXPECT_THAT(
-      std::string(status.message()),
-      AllOf(HasSubstr("systole_unit_queue.sv:"), HasSubstr("a_fill"),
-            HasSubstr("in TOP.systole_top.u_chip.u_core.u_control.gen_queue[3]."
-                      "u_queue, cycle "),
-            HasSubstr("descriptor 3 (layer 'product'): requant")));
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("systole_unit_queue.sv:"), HasSubstr("a_fill"),
+                    HasSubstr("in "
+                              "TOP.systole_top.u_chip.gen_node[0].u_node.u_"
+                              "core.u_control.gen_queue[3]."
+                              "u_queue, cycle "),
+                    HasSubstr("descriptor 3 (layer 'product'): requant")));
 
   const auto& waveform = (*device)->waveform();
   ASSERT_TRUE(waveform.ok()) << waveform.status();

@@ -113,10 +113,11 @@ class Waves(Case):
         for name, far in (("program", ""), ("first", " post=28"), ("second", " wait=28")):
             load, store = (far if name == "second" else "", far if name == "first" else "")
             (self.path / f"{name}.txt").write_text(f"load len=64 n1=1 n2=1 post=0{load}\nstore hbm_addr=0x1000 len=64 n1=1 n2=1 wait=0{store}\nhalt\n")
-        for preset, programs, core, scope in (("edge", ["program"], 0, "TOP.systole_top.u_chip."), ("board8", ["program"], 0, "TOP.systole_top_axi.u_chip."),
-                                              ("mini", ["program"], 0, "TOP.systole_top.u_chip."),
-                                              ("minichip", ["first", "second"], 0, "core0.systole_node.u_chip."),
-                                              ("minichip", ["first", "second"], 1, "core1.systole_node.u_chip.")):
+        chip = "TOP.systole_top.u_chip.gen_node[0].u_node."
+        for preset, programs, core, scope in (("edge", ["program"], 0, chip), ("board8", ["program"], 0, chip),
+                                              ("mini", ["program"], 0, chip),
+                                              ("minichip", ["first", "second"], 0, "core0.systole_node_pins.u_node."),
+                                              ("minichip", ["first", "second"], 1, "core1.systole_node_pins.u_node.")):
             with self.subTest(preset, core=core):
                 for name in programs:
                     done = run([self.systole, "asm", self.path / f"{name}.txt", "-o", self.path / f"{name}.tpu", "--preset", preset])

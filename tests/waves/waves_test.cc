@@ -103,7 +103,7 @@ TEST_F(WavesTest, RecordsAProgramWithItsViews) {
   EXPECT_LT((*fst)->end(), stats->cycles + 100);
   // Completions are at the times that the trace port gives.
   std::vector<uint64_t> ends;
-  (*fst)->ForEachValue({(*fst)->Find("u_chip.u_waves.mxu_runs")},
+  (*fst)->ForEachValue({(*fst)->Find("u_waves.mxu_runs")},
                        [&](uint64_t time, size_t, uint64_t value) {
                          if (value != 2 && !ends.empty()) ends.push_back(time);
                          if (value == 2) ends.assign(1, time);
@@ -258,7 +258,7 @@ TEST_F(WavesTest, AFaultLeavesItsWaveform) {
   auto fst = FstFile::Open(waveform->file);
   ASSERT_TRUE(fst.ok()) << fst.status();
   uint64_t first = 0, cause = 0;
-  (*fst)->ForEachValue({(*fst)->Find("u_chip.u_waves.fault")},
+  (*fst)->ForEachValue({(*fst)->Find("u_waves.fault")},
                        [&](uint64_t time, size_t, uint64_t value) {
                          if (value != 0 && first == 0) first = time;
                          if (value != 0) cause = value;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Joins the memory ports of a Verilated systole_top_axi to a Device. After each
+// Joins the memory ports of a Verilated systole_top to a Device. After each
 // rising clock edge has been evaluated (from the first one in reset on):
 //
 //   dram::TickAxi(device, &dut);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Activity of each unit of the core in a cycle, for systole profile. It is bound into systole_chip for simulation, where the
+// Activity of each unit of the core in a cycle, for systole profile. It is bound into systole_node for simulation, where the
 // test bench reads sample_q. sample_q describes the previous cycle while the test bench sets `sampling`; otherwise nothing is
 // computed. The fields are those of host/include/systole/probe.h, the first one in bit 0.
 // Docs: docs/profile.md. Test: tests/profile.
@@ -152,8 +152,8 @@ module systole_profile_probe
   end
 endmodule
 
-bind systole_chip systole_profile_probe u_profile (
-    .clk_i, .running_i(csr_running), .req_i(u_core.req), .rsp_i(u_core.rsp), .perf_i(mem_rsp_i.perf),
+bind systole_node systole_profile_probe u_profile (
+    .clk_i, .running_i(csr_running), .req_i(u_core.req), .rsp_i(u_core.rsp), .perf_i(mem_status.perf),
     .flag_want_i(u_core.u_control.flag_want), .desc_valid_i(u_core.u_control.u_sequencer.desc_valid_q),
     .dispatch_i(u_core.u_control.u_sequencer.take_next), .dispatch_queue_i(u_core.u_control.u_sequencer.queue_q),
     .dispatch_stall_i(u_core.dispatch_stall), .mxu_enter_i(u_core.u_mxu.enter), .mxu_step_i(u_core.u_mxu.step),

@@ -9,15 +9,15 @@
 //   SYSTOLE_MODEL_PRESET    "edge"
 //   SYSTOLE_MODEL_CHECKED   0 or 1
 //   SYSTOLE_MODEL_TRACE     1 if tracing is compiled in
-//   SYSTOLE_MODEL_WAVES     if defined: what holds the (first) chip, mangled;
+//   SYSTOLE_MODEL_NODE      if defined: the (first) node's instance, mangled;
 //                           the overview of verif/waves is bound into it
 //   SYSTOLE_MODEL_AXI       1 if its memory is a DRAM at an AXI4 port, 0: HBM
-//   SYSTOLE_MODEL_CORES     1 or 2: so many models of systole_node
-//   SYSTOLE_MODEL_PROBE     if defined: name of the top; the probe of
-//                           verif/profile is bound into its chip
-//   SYSTOLE_MODEL_COVERAGE  if defined: name of the top; the probe of
-//                           verif/coverage is bound into its chip
-//   SYSTOLE_MODEL_ROOT_HEADER  with one of these: header of the model's signals
+//   SYSTOLE_MODEL_CORES     1, or 2: so many models of systole_node_pins
+//   SYSTOLE_MODEL_PROBE     if defined: the probe of verif/profile is bound
+//                           into the node
+//   SYSTOLE_MODEL_COVERAGE  if defined: the probe of verif/coverage is bound
+//                           into the node
+//   SYSTOLE_MODEL_ROOT_HEADER  with NODE: header of the model's signals
 //   SYSTOLE_MODEL_PINS      if defined: header with ForEachPin; the build
 //                           records pins
 
@@ -50,25 +50,12 @@
 #ifdef SYSTOLE_MODEL_PINS
 #include SYSTOLE_MODEL_PINS
 #endif
-#define SYSTOLE_JOINED(a, b) a##b
-#define SYSTOLE_BELOW(top, name) SYSTOLE_JOINED(top, name)
 #ifdef SYSTOLE_MODEL_ROOT_HEADER
 #include SYSTOLE_MODEL_ROOT_HEADER
 #endif
-#ifdef SYSTOLE_MODEL_WAVES
-#define SYSTOLE_WAVES_RECORDING      \
-  SYSTOLE_BELOW(SYSTOLE_MODEL_WAVES, \
-                __DOT__u_chip__DOT__u_waves__DOT__recording)
-#endif
-#ifdef SYSTOLE_MODEL_COVERAGE
-#define SYSTOLE_COVERAGE_HITS           \
-  SYSTOLE_BELOW(SYSTOLE_MODEL_COVERAGE, \
-                __DOT__u_chip__DOT__u_coverage__DOT__hits_q)
-#endif
-#ifdef SYSTOLE_MODEL_PROBE
-#define SYSTOLE_PROBE_SIGNAL(name) \
-  SYSTOLE_BELOW(SYSTOLE_MODEL_PROBE, __DOT__u_chip__DOT__u_profile__DOT__##name)
-#endif
+#define SYSTOLE_JOINED(a, b) a##b
+#define SYSTOLE_BELOW(node, name) SYSTOLE_JOINED(node, __DOT__##name)
+#define SYSTOLE_SIGNAL(name) SYSTOLE_BELOW(SYSTOLE_MODEL_NODE, name)
 
 namespace systole::tb {
 namespace {
@@ -102,7 +89,8 @@ class ModelledCore : public CoreModel {
     chip_->Final();
     std::vector<uint32_t> hits;
 #ifdef SYSTOLE_MODEL_COVERAGE
-    for (const auto count : First().rootp->SYSTOLE_COVERAGE_HITS.m_storage)
+    for (const auto count :
+         First().rootp->SYSTOLE_SIGNAL(u_coverage__DOT__hits_q).m_storage)
       hits.push_back(count);
 #endif
     coverage::Add(SYSTOLE_MODEL_PRESET, SYSTOLE_MODEL_CHECKED, cycles_, hits);
@@ -162,8 +150,8 @@ class ModelledCore : public CoreModel {
     trace_file_ = file;
     trace_zero_ = zero;
     recorded_ = 0;
-#ifdef SYSTOLE_MODEL_WAVES
-    First().rootp->SYSTOLE_WAVES_RECORDING = 1;
+#ifdef SYSTOLE_MODEL_NODE
+    First().rootp->SYSTOLE_SIGNAL(u_waves__DOT__recording) = 1;
 #endif
     views::BeginFst();
     fst_ = std::make_unique<VerilatedFstC>();
@@ -214,7 +202,7 @@ class ModelledCore : public CoreModel {
   absl::Status SetProbe(ProbeSink* sink) override {
 #ifdef SYSTOLE_MODEL_PROBE
     probe_ = sink;
-    First().rootp->SYSTOLE_PROBE_SIGNAL(sampling) = sink != nullptr;
+    First().rootp->SYSTOLE_SIGNAL(u_profile__DOT__sampling) = sink != nullptr;
     return absl::OkStatus();
 #else
     (void)sink;
@@ -245,7 +233,7 @@ class ModelledCore : public CoreModel {
 
 #ifdef SYSTOLE_MODEL_PROBE
   void Probe() {
-    probe_->Sample({First().rootp->SYSTOLE_PROBE_SIGNAL(sample_q)});
+    probe_->Sample({First().rootp->SYSTOLE_SIGNAL(u_profile__DOT__sample_q)});
 #if !SYSTOLE_MODEL_AXI
     for (int group = 0; group < 2; ++group) {
       const int pc = group * memory_->hbm()->pcs() / 2;  // first of the group

@@ -79,8 +79,8 @@ struct CoreOptions {
 
 // A failed assertion of the design.
 struct FailedAssertion {
-  std::string what;    // "systole_fifo.sv:62: Assertion failed: a_count"
-  std::string path;    // instance of its module: systole_top.u_chip.u_core...
+  std::string what;  // "systole_fifo.sv:62: Assertion failed: a_count"
+  std::string path;  // instance of its module: ...gen_node[0].u_node.u_core...
   uint64_t cycle = 0;  // value of cycles()
 };
 

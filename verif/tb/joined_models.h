@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // A chip's Verilated models. A chip with one core is one model of its top. A
-// chip with two cores is two models of systole_node, connected as
-// systole_top_pair connects the modules. Both run the same code, so a host's
+// chip with two cores is two models of systole_node_pins, connected as
+// systole_chip connects the nodes. Both run the same code, so a host's
 // cache holds it only once. With two threads, each core is evaluated by its own
 // thread.
 //
@@ -13,7 +13,7 @@
 //   chip.Eval(1);                   // rising edge
 //
 // Core 1 may be left in reset without a clock. This takes half the time, and
-// core 0 sees the reset values on the pins of the link.
+// core 0 sees the reset values of the other's pins.
 
 #ifndef SYSTOLE_VERIF_TB_JOINED_MODELS_H_
 #define SYSTOLE_VERIF_TB_JOINED_MODELS_H_
@@ -32,7 +32,7 @@
 
 namespace systole::tb {
 
-// Copies the link outputs of each core to the inputs of the other. Returns one
+// Copies what each core sends to the other. Returns one
 // bit per core: its inputs changed.
 template <typename Model>
 unsigned JoinCores(const std::array<std::unique_ptr<Model>, 2>& models) {
@@ -45,11 +45,11 @@ unsigned JoinCores(const std::array<std::unique_ptr<Model>, 2>& models) {
   for (int c = 0; c < 2; ++c) {
     const Model& from = *models[1 - c];
     Model& to = *models[c];
-    bool other = take(from.link_req_o, &to.link_req_i);
-    other |= take(from.link_rsp_o, &to.link_rsp_i);
-    other |= take(from.link_wr_data_o, &to.link_wr_data_i);
-    other |= take(from.link_wr_mask_o, &to.link_wr_mask_i);
-    other |= take(from.link_rd_data_o, &to.link_rd_data_i);
+    bool other = take(from.cross_req_o, &to.cross_req_i);
+    other |= take(from.cross_rsp_o, &to.cross_rsp_i);
+    other |= take(from.cross_wr_data_o, &to.cross_wr_data_i);
+    other |= take(from.cross_wr_mask_o, &to.cross_wr_mask_i);
+    other |= take(from.cross_rd_data_o, &to.cross_rd_data_i);
     changed |= other ? 1u << c : 0;
   }
   return changed;

@@ -66,28 +66,29 @@ absl::StatusOr<std::unique_ptr<FstFile>> FstFile::Open(const std::string& file,
   std::unique_ptr<FstFile> fst(new FstFile(reader));
   fst->begin_ = fstReaderGetStartTime(reader);
   fst->end_ = fstReaderGetEndTime(reader);
-  fst->ReadNames(absl::StrCat("core", core));
-  if (!fst->top_.empty()) return fst;
+  fst->ReadNames(core);
+  if (fst->found_) return fst;
   return absl::NotFoundError(
-      absl::StrCat(file, ": has no signals of a systole_top"));
+      absl::StrCat(file, ": has no signals of a systole_node"));
 }
 
 FstFile::~FstFile() { fstReaderClose(reader_); }
 
-// core: the scope of a core in a chip with two cores.
-void FstFile::ReadNames(const std::string& core) {
+// A node of a chip is u_node in gen_node[core], or in a model of its own below
+// core<core>.
+void FstFile::ReadNames(int core) {
+  const std::string model = absl::StrCat("core", core),
+                    place = absl::StrCat("gen_node[", core, "]");
   std::vector<std::string> scopes;
-  size_t top = 0;  // scopes down to the chip's top, or 0
+  size_t top = 0;  // scopes down to the node, or 0
   while (const fstHier* h = fstReaderIterateHier(reader_)) {
     if (h->htyp == FST_HT_SCOPE) {
+      const size_t above = scopes.size();
       scopes.emplace_back(h->u.scope.name);
-      const std::string& scope = scopes.back();
-      const bool pair = scope == "systole_node" && scopes.size() > 1 &&
-                        scopes[scopes.size() - 2] == core;
-      if (top == 0 &&
-          (scope == "systole_top" || scope == "systole_top_axi" || pair)) {
+      if (top == 0 && scopes.back() == "u_node" && above > 1 &&
+          (scopes[above - 1] == place || scopes[above - 2] == model)) {
         top = scopes.size();
-        top_ = pair ? "systole_top" : scope;
+        found_ = true;
       }
     } else if (h->htyp == FST_HT_UPSCOPE) {
       scopes.pop_back();

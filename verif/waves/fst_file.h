@@ -19,7 +19,7 @@
 namespace systole::waves {
 
 struct Signal {
-  std::string scope;  // "TOP.systole_top.u_chip"
+  std::string scope;  // "core0.systole_node_pins.u_node"
   std::string name;   // "count_q", an element of an array "count_q[3]"
   std::string range;  // "[7:0]"; empty for a single bit
   int width = 0;      // bits
@@ -31,19 +31,16 @@ struct Signal {
 class FstFile {
  public:
   // core: whose signals, in a chip with two. kUnavailable: it cannot be read as
-  // FST; kNotFound: it has no chip's top.
+  // FST; kNotFound: it has no node of a chip.
   static absl::StatusOr<std::unique_ptr<FstFile>> Open(const std::string& file,
                                                        int core = 0);
   ~FstFile();
   FstFile(const FstFile&) = delete;
   FstFile& operator=(const FstFile&) = delete;
 
-  // systole_top or systole_top_axi, depending on the memory; a core of a chip
-  // with two has HBM.
-  const std::string& top() const { return top_; }
   uint64_t begin() const { return begin_; }  // first time
   uint64_t end() const { return end_; }      // last time
-  // Finds a signal by its path below the top; null: none.
+  // Finds a signal by its path below the node; null: none.
   const Signal* Find(const std::string& path) const;
   // A path with "[*]" finds all elements, sorted by index; it
   // may occur again.
@@ -59,10 +56,10 @@ class FstFile {
 
  private:
   explicit FstFile(void* reader) : reader_(reader) {}
-  void ReadNames(const std::string& core);
+  void ReadNames(int core);
 
   void* reader_;
-  std::string top_;
+  bool found_ = false;  // the node
   uint64_t begin_ = 0, end_ = 0;
   std::map<std::string, Signal> signals_;
 };

@@ -50,6 +50,8 @@ absl::StatusOr<std::vector<Group>> ReadRows(const FstFile& waveform,
   const Json view = Json::parse(EmbeddedTexts()[0].text, nullptr, true, true);
   const Preset* preset = FindPreset(program.preset);
   const bool bf16 = preset != nullptr && preset->cell == Cell::kBf16;
+  const std::string memory =
+      preset != nullptr && preset->chip.memory == Memory::kAxi ? "axi" : "hbm";
   const bool long_arrays =
       preset != nullptr &&
       std::max(preset->rows, preset->cols) > kRecordedElements;
@@ -66,7 +68,7 @@ absl::StatusOr<std::vector<Group>> ReadRows(const FstFile& waveform,
       to = entry["replace"][1];
     }
     signals[group.name] = *list;
-    if (entry.value("top", waveform.top()) != waveform.top()) continue;
+    if (entry.value("memory", memory) != memory) continue;
     if (entry.value("cell", bf16 ? "bf16" : "int8") != (bf16 ? "bf16" : "int8"))
       continue;
     for (const Json& item : *list) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The signals that a reader of a waveform looks at first, bound into systole_chip for simulation: the descriptor that each
+// The signals that a reader of a waveform looks at first, bound into systole_node for simulation: the descriptor that each
 // queue runs and the flag it waits for, the activity and load of the array, the memory traffic. No logic depends on it, and
 // nothing is computed until a waveform is opened. Docs: docs/waves.md. Test: tests/waves.
 
@@ -118,7 +118,7 @@ module systole_waves
   assign fault   = fault_i ? fault_code_i : FaultNone;
 endmodule
 
-bind systole_chip systole_waves u_waves (
+bind systole_node systole_waves u_waves (
     .clk_i, .rst_ni, .running_i(csr_running), .fault_i(u_core.u_control.fault), .fault_code_i(u_core.u_control.fault_code),
     .head_i({u_core.u_control.gen_queue[4].u_queue.head_valid_q,
         u_core.u_control.gen_queue[3].u_queue.head_valid_q,
@@ -158,5 +158,5 @@ bind systole_chip systole_waves u_waves (
     .want_i(u_core.u_control.flag_want[4:0]), .wait_i(u_core.u_control.flag_wait[4:0]), .set_i(u_core.u_control.u_sync.set[31:0]),
     .enter_i(u_core.u_mxu.enter), .stall_weights_i(u_core.mxu_stall_weights), .stall_swap_i(u_core.mxu_stall_swap),
     .stall_acc_i(u_core.mxu_stall_acc), .stall_ub_i(u_core.mxu_stall_ub), .next_i(u_core.u_mxu.next_valid),
-    .rd_beat_i(mem_rsp_i.perf.rd_beat), .wr_beat_i(mem_rsp_i.perf.wr_beat)
+    .rd_beat_i(mem_status.perf.rd_beat), .wr_beat_i(mem_status.perf.wr_beat)
 );

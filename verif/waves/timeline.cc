@@ -14,7 +14,7 @@ std::map<int, LayerSpans> ReadTimeline(FstFile& waveform,
   std::vector<const Signal*> signals;
   for (const char* queue : {"load", "weights", "mxu", "vector", "store"}) {
     const Signal* signal =
-        waveform.Find(absl::StrCat("u_chip.u_waves.", queue, "_runs"));
+        waveform.Find(absl::StrCat("u_waves.", queue, "_runs"));
     if (signal != nullptr) signals.push_back(signal);
   }
   std::map<int, LayerSpans> layers;

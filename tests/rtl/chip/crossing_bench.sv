@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The two crossings of a chip, joined as in systole_top_pair; the test bench is their clients and memories.
+// The two crossings of a chip, joined as in systole_chip; the test bench is their clients and memories.
 
 module crossing_bench
   import systole_presets_pkg::AddrBits;
@@ -64,7 +64,7 @@ module crossing_bench
       assign wr_mask[w] = wr_mask_i[c][w];
     end
     assign far_rsp = '{
-        rd_ready: mem_rd_ready_i[Other][Rds], rd_rsp_valid: mem_rd_rsp_valid_i[Other][Rds], rd_rsp_far: 1'b0,
+        rd_ready: mem_rd_ready_i[Other][Rds], rd_rsp_valid: mem_rd_rsp_valid_i[Other][Rds],
         wr_ready: mem_wr_ready_i[Other][Wrs]};
     assign mem_rd_valid_o[Other][Rds] = far_req.rd_valid;
     assign mem_wr_valid_o[Other][Wrs] = far_req.wr_valid;

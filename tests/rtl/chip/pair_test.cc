@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// How systole_top_pair joins two nodes, with a module in their place that says
-// what came over the link (stub/systole_node.sv). Simulation of whole chips
-// joins models of systole_node the same way (verif/tb/joined_models.h).
+// How systole_chip joins two nodes, with a module in their place that says what
+// came from the other one (stub/systole_node.sv), and what systole_top makes of
+// its ports. Simulation of whole chips joins models of systole_node_pins the
+// same way (verif/tb/joined_models.h).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +20,8 @@
 namespace systole {
 namespace {
 
-constexpr int kLinkReqBits = 180, kLinkRspBits = 45, kBeatBytes = 32;
+constexpr int kCrossReqBits = 182, kCrossRspBits = 44, kBeatBytes = 32;
+constexpr int kWords = kBeatBytes / 4;  // of a node's PHY data
 
 class Pair : public ::testing::Test {
  protected:
@@ -29,13 +31,11 @@ class Pair : public ::testing::Test {
   }
   // What node `c` says that it got of that part.
   std::vector<uint8_t> Got(int c, uint32_t part) {
-    for (int n = 0; n < 2; ++n) {
-      std::memset(&top_.phy_rdata_i[n], 0, sizeof top_.phy_rdata_i[n]);
-      top_.phy_rdata_i[n][0] = n == c ? part : 0;
-    }
+    std::memset(&top_.phy_rdata_i, 0, sizeof top_.phy_rdata_i);
+    top_.phy_rdata_i[c * kWords] = part;
     top_.eval();
     std::vector<uint8_t> bytes(kBeatBytes);
-    std::memcpy(bytes.data(), &top_.phy_wdata_o[c], bytes.size());
+    std::memcpy(bytes.data(), &top_.phy_wdata_o[c * kWords], bytes.size());
     return bytes;
   }
   static std::vector<uint8_t> Expected(uint8_t byte, int bits) {
@@ -50,7 +50,7 @@ class Pair : public ::testing::Test {
 };
 
 TEST_F(Pair, EachNodeGetsWhatTheOtherSends) {
-  const int bits[] = {0,          kLinkReqBits,  kLinkRspBits, 8 * kBeatBytes,
+  const int bits[] = {0,          kCrossReqBits, kCrossRspBits, 8 * kBeatBytes,
                       kBeatBytes, 8 * kBeatBytes};
   for (int c = 0; c < 2; ++c) {
     const uint8_t other = c;  // node 0 is the one with the window: byte | 1
@@ -64,24 +64,30 @@ TEST_F(Pair, EachNodeGetsWhatTheOtherSends) {
 
 TEST_F(Pair, PinsOfACoreEachAndTheHostsAtTheFirst) {
   top_.axil_wdata_i = 0x12345678;
+  top_.axil_awaddr_i = 0x1000;
+  top_.axil_araddr_i = 0x0fff;
   top_.axi_arid_i = 5;
   top_.axi_awid_i = 9;
-  for (int w = 0; w < kBeatBytes / 4; ++w) top_.axi_wdata_i[w] = 0x01010101 * w;
-  top_.phy_rcheck_i[0] = 0x11111111;
-  top_.phy_rcheck_i[1] = 0x22222222;
+  for (int w = 0; w < kWords; ++w) top_.axi_wdata_i[w] = 0x01010101 * w;
+  top_.phy_rcheck_i = 0x2222222211111111;
   top_.eval();
   EXPECT_EQ(top_.irq_o, 1);
-  EXPECT_EQ(top_.retire_valid_o[0], 2);
-  EXPECT_EQ(top_.retire_valid_o[1], 1);
-  EXPECT_EQ(top_.retire_index_o[0][2], 4u);
-  EXPECT_EQ(top_.retire_index_o[1][2], 3u);
-  EXPECT_NE(top_.phy_row_cmd_o[0], top_.phy_row_cmd_o[1]);
-  EXPECT_EQ(top_.phy_wmask_o[0], 0x11111111u);
-  EXPECT_EQ(top_.phy_wmask_o[1], 0x22222222u);
+  EXPECT_EQ(top_.running_o, 2);
+  EXPECT_EQ(top_.fault_o, 1);
+  EXPECT_EQ(top_.retire_valid_o, 1 << 5 | 2);
+  for (int q = 0; q < 5; ++q) {
+    EXPECT_EQ(top_.retire_index_o[q], 4u);
+    EXPECT_EQ(top_.retire_index_o[5 + q], 3u);
+  }
+  EXPECT_EQ(top_.phy_row_cmd_o, 1 << 3 | 1);  // of the first one's channels
+  EXPECT_EQ(top_.phy_wmask_o, 0x2222222211111111u);
   EXPECT_EQ(top_.axil_rdata_o, ~0x12345678u);
+  EXPECT_TRUE(top_.axil_bvalid_o);
+  EXPECT_FALSE(top_.axil_rvalid_o);
   EXPECT_EQ(top_.axi_rid_o, 5);
   EXPECT_EQ(top_.axi_bid_o, 9);
-  for (int w = 0; w < kBeatBytes / 4; ++w)
+  EXPECT_EQ(top_.dram_awaddr_o, 2u);
+  for (int w = 0; w < kWords; ++w)
     EXPECT_EQ(top_.axi_rdata_o[w], ~(0x01010101u * w));
 }
 

@@ -57,37 +57,33 @@ module dram_bench
     input  logic [1:0]         dram_rresp_i,
     input  logic               dram_rlast_i
 );
-  mem_req_t                  mem_req;
-  mem_rsp_t                  mem_rsp;
+  logic [NumRd-1:0][35:0]    rd_addr;
+  logic [NumWr-1:0][35:0]    wr_addr;
   logic [NumWr-1:0][D*8-1:0] wr_data;
   logic [NumWr-1:0][D-1:0]   wr_mask;
+  mem_status_t               status;
   dram_req_t                 dram_req;
   dram_rsp_t                 dram_rsp;
 
-  assign mem_req.rd_valid = rd_valid_i;
-  assign mem_req.wr_valid = wr_valid_i;
   for (genvar i = 0; i < NumRd; i++) begin : gen_read
-    assign mem_req.rd_addr[i] = 36'(rd_addr_i[i]);
+    assign rd_addr[i] = 36'(rd_addr_i[i]);
   end
   for (genvar i = 0; i < NumWr; i++) begin : gen_write
-    assign mem_req.wr_addr[i] = 36'(wr_addr_i[i]);
+    assign wr_addr[i] = 36'(wr_addr_i[i]);
     assign wr_data[i] = wr_data_i[i];
     assign wr_mask[i] = wr_mask_i[i];
   end
 
   systole_axi_dram #(.D(D), .MemBits(MemBits), .MaxBeats(MaxBeats), .Bursts(Bursts), .WrDepth(WrDepth)) u_dut (
-      .clk_i, .rst_ni, .mem_req_i(mem_req), .mem_wr_data_i(wr_data), .mem_wr_mask_i(wr_mask),
-      .mem_rsp_o(mem_rsp), .mem_rd_data_o(rd_rsp_data_o),
+      .clk_i, .rst_ni, .rd_valid_i, .rd_ready_o, .rd_addr_i(rd_addr), .rd_rsp_valid_o, .rd_rsp_data_o,
+      .wr_valid_i, .wr_ready_o, .wr_addr_i(wr_addr), .wr_data_i(wr_data), .wr_mask_i(wr_mask), .status_o(status),
       .dram_req_o(dram_req), .dram_wdata_o, .dram_wstrb_o, .dram_rsp_i(dram_rsp), .dram_rdata_i
   );
-  assign rd_ready_o     = mem_rsp.rd_ready;
-  assign rd_rsp_valid_o = mem_rsp.rd_rsp_valid;
-  assign wr_ready_o     = mem_rsp.wr_ready;
-  assign outstanding_o  = mem_rsp.outstanding;
-  assign error_o        = mem_rsp.error.valid;
-  assign error_addr_o   = mem_rsp.error.addr;
-  assign rd_beat_o      = mem_rsp.perf.rd_beat;
-  assign wr_beat_o      = mem_rsp.perf.wr_beat;
+  assign outstanding_o  = status.outstanding;
+  assign error_o        = status.error.valid;
+  assign error_addr_o   = status.error.addr;
+  assign rd_beat_o      = status.perf.rd_beat;
+  assign wr_beat_o      = status.perf.wr_beat;
   assign dram_awvalid_o = dram_req.awvalid;
   assign dram_awaddr_o  = dram_req.awaddr;
   assign dram_awlen_o   = dram_req.awlen;

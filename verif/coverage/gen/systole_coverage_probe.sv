@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated from docs/spec/coverage.yaml by scripts/generate.py: edit the source.
 //
-// Counts the bins of functional coverage: bound into systole_chip for simulation, where the test bench reads hits_q.
+// Counts the bins of functional coverage: bound into systole_node for simulation, where the test bench reads hits_q.
 // Docs: docs/regression.md. Test: tests/regress.
 
 // verilator lint_off WIDTH
@@ -1138,7 +1138,7 @@ module systole_coverage_probe
   end
 endmodule
 
-bind systole_chip systole_coverage_probe #(.Cfg(Cfg)) u_coverage (
+bind systole_node systole_coverage_probe #(.Cfg(Cfg)) u_coverage (
     .clk_i, .rst_ni,
     .core_rst_n(u_core.core_rst_n),
     .begins(u_core.begin_q),
@@ -1168,7 +1168,7 @@ bind systole_chip systole_coverage_probe #(.Cfg(Cfg)) u_coverage (
     .load_stall_ub(u_core.ld_valid && !u_core.ld_ready),
     .store_stall_ub(u_core.st_valid && !u_core.st_ready),
     .store_stall_mem(u_core.wr_valid_o && !u_core.wr_ready_i),
-    .perf(mem_rsp_i.perf),
+    .perf(mem_status.perf),
     .mxu_nan(u_core.mxu_nan != '0),
     .mxu_inf(u_core.mxu_inf != '0),
     .vec_nan(u_core.vec_nan != '0),
