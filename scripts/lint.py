@@ -94,8 +94,8 @@ def check_rtl():
                 for path, choices in tops() for parameters in choices]
     # What boards add, but for the modules above generated ones.
     read = [options, cache.sources(ROOT / "rtl", "*.sv", "*.f"), cache.sources(ROOT / "fpga/common", "*.sv")]
-    problems += [run_once([*verilator, "--top-module", module, "-y", "fpga/common", "fpga/common/systole_link_pkg.sv", f"fpga/common/{module}.sv"], read)
-                 for module in ("systole_uart", "systole_link_receive", "systole_link_send", "systole_link")]
+    problems += [run_once([*verilator, "--top-module", module, "-y", "fpga/common", "fpga/common/systole_serial_pkg.sv", f"fpga/common/{module}.sv"], read)
+                 for module in ("systole_uart", "systole_serial_receive", "systole_serial_send", "systole_serial")]
     return [problem for problem in problems if problem]
 
 

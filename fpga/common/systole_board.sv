@@ -68,7 +68,7 @@ module systole_board #(
       .tx_valid_i(tx_valid), .tx_ready_o(tx_ready), .tx_data_i(tx_data)
   );
 
-  systole_link #(.ClockHz(ClockHz)) u_link (
+  systole_serial #(.ClockHz(ClockHz)) u_serial (
       .clk_i, .rst_ni(chip_rst_nq),
       .rx_valid_i(rx_valid), .rx_data_i(rx_data), .tx_valid_o(tx_valid), .tx_ready_i(tx_ready), .tx_data_o(tx_data),
       .good_o(good), .bad_o(bad),

@@ -35,7 +35,7 @@ def generate(board, clock, work):
 
 def sources(work):
     """All that is not in rtl/."""
-    return [COMMON / "ecp5_pads.v", COMMON / "systole_link_pkg.sv", *sorted(path for path in COMMON.glob("*.sv") if not path.stem.endswith("_pkg")),
+    return [COMMON / "ecp5_pads.v", COMMON / "systole_serial_pkg.sv", *sorted(path for path in COMMON.glob("*.sv") if not path.stem.endswith("_pkg")),
             work / "systole_pll.v", work / "systole_sdram.v"]
 
 

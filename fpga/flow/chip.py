@@ -17,11 +17,11 @@ UNITS = {
     "vpu": "systole_vpu", "vpu lane": "systole_vpu_alu_lane", "vpu function": "systole_vpu_sfu_lane",
     "registers": "systole_csr", "memory window": "systole_axi_hbm", "memory port": "systole_axi_dram",
     "hbm": "systole_hbm", "scalar unit": "systole_scalar", "scalar memory": "systole_smem", "processor": "systole_scalar_cpu",
-    "crossing": "systole_crossing", "link": "systole_link", "sdram": "systole_sdram",
+    "crossing": "systole_crossing", "serial port": "systole_serial", "sdram": "systole_sdram",
 }
 TOP = "systole_top"
 IBEX = ROOT / ".ibex"  # where rtl/ibex/ibex.f looks for it
-LINK = [ROOT / "fpga" / "common" / f"systole_link{suffix}.sv" for suffix in ("_pkg", "", "_receive", "_send")]
+SERIAL = [ROOT / "fpga" / "common" / f"systole_serial{suffix}.sv" for suffix in ("_pkg", "", "_receive", "_send")]
 
 
 def elaborate(preset_name, folder, options=""):
@@ -32,7 +32,7 @@ def elaborate(preset_name, folder, options=""):
     design = folder / "chip.il"
     if preset["chip"]["Memory"] == "axi":
         # The host link of boards, beside the chip.
-        options += f" --top systole_link {' '.join(str(path) for path in LINK)}"
+        options += f" --top systole_serial {' '.join(str(path) for path in SERIAL)}"
     if preset["chip"]["SmemBytes"]:
         if not IBEX.exists():
             raise FlowError(f"preset '{preset_name}' has a scalar unit, and Ibex is not in {IBEX}: run: scripts/setup.sh fpga")

@@ -65,7 +65,7 @@ module link_bench (
   assign axi_rsp        = '{awready: axi_awready_i, wready: axi_wready_i, bvalid: axi_bvalid_i, bresp: axi_bresp_i, bid: '0,
                             arready: axi_arready_i, rvalid: axi_rvalid_i, rresp: axi_rresp_i, rlast: 1'b1, rid: '0};
 
-  systole_link u_link (
+  systole_serial u_link (
       .clk_i, .rst_ni, .rx_valid_i, .rx_data_i, .tx_valid_o, .tx_ready_i, .tx_data_o, .good_o, .bad_o,
       .axil_o(axil_req), .axil_i(axil_rsp),
       .axi_o(axi_req), .axi_wdata_o, .axi_wstrb_o, .axi_i(axi_rsp), .axi_rdata_i

@@ -18,13 +18,13 @@ foreach line [split [read $list] "\n"] {
 }
 close $list
 read_verilog -sv $packages
-read_verilog -sv $root/fpga/common/systole_link_pkg.sv
+read_verilog -sv $root/fpga/common/systole_serial_pkg.sv
 foreach folder $folders {
   foreach file [glob -nocomplain $root/rtl/$folder/*.sv] {
     if {[lsearch $packages $file] < 0} { read_verilog -sv $file }
   }
 }
-foreach file {systole_uart systole_link_receive systole_link_send systole_link systole_board} {
+foreach file {systole_uart systole_serial_receive systole_serial_send systole_serial systole_board} {
   read_verilog -sv $root/fpga/common/$file.sv
 }
 read_verilog -sv [glob $here/*.sv]

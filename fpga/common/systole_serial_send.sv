@@ -3,8 +3,8 @@
 //
 // Frames to bytes: a flag, the frame's bytes and their CRC with escapes, a flag. Docs: docs/fpga.md. Test: tests/fpga.
 
-module systole_link_send
-  import systole_link_pkg::*;
+module systole_serial_send
+  import systole_serial_pkg::*;
 (
     input  logic       clk_i,
     input  logic       rst_ni,

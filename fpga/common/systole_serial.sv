@@ -5,8 +5,8 @@
 // one beat a burst). A request that was executed before is answered again: reads are read again, writes are not repeated; one that comes
 // before others that are missing is refused. Docs: docs/fpga.md. Test: tests/fpga.
 
-module systole_link
-  import systole_link_pkg::*;
+module systole_serial
+  import systole_serial_pkg::*;
   import systole_bus_pkg::*;
   import systole_presets_pkg::AddrBits;
 #(
@@ -74,7 +74,7 @@ module systole_link
   logic [7:0] rx_data, in_data, out_data, tx_data;
 
   // Address and state go to buses far away: their paths end in registers on both sides of the execution.
-  systole_link_receive u_receive (
+  systole_serial_receive u_receive (
       .clk_i, .rst_ni, .byte_valid_i(rx_valid_i), .byte_data_i(rx_data_i),
       .valid_o(rx_valid), .ready_i(rx_ready), .data_o(rx_data), .last_o(rx_last), .good_o, .bad_o
   );
@@ -86,7 +86,7 @@ module systole_link
       .clk_i, .rst_ni, .valid_i(out_valid), .ready_o(out_ready), .data_i({out_last, out_data}),
       .valid_o(tx_valid), .ready_i(tx_ready), .data_o({tx_last, tx_data})
   );
-  systole_link_send u_send (
+  systole_serial_send u_send (
       .clk_i, .rst_ni, .valid_i(tx_valid), .ready_o(tx_ready), .data_i(tx_data), .last_i(tx_last),
       .byte_valid_o(tx_valid_o), .byte_ready_i(tx_ready_i), .byte_data_o(tx_data_o)
   );

@@ -5,7 +5,7 @@
 // inside are escaped. A request's header: operation, sequence number, address (5 bytes), length - 1 (2 bytes). A response: operation,
 // sequence number, payload, status. Test: tests/fpga.
 
-package systole_link_pkg;
+package systole_serial_pkg;
   localparam logic [7:0] Version = 8'd2;
 
   localparam logic [7:0] Flag = 8'h7E;

@@ -5,8 +5,8 @@
 // A bad frame, or one for which the memory has no room, vanishes with a pulse. Bytes are taken always. Docs: docs/fpga.md.
 // Test: tests/fpga.
 
-module systole_link_receive
-  import systole_link_pkg::*;
+module systole_serial_receive
+  import systole_serial_pkg::*;
 (
     input  logic       clk_i,
     input  logic       rst_ni,
