@@ -1,36 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// One build of a chip's top as a CoreModel: Verilated, or a class with the pins
-// of a Verilated one. Compiled once per build, with
-//   SYSTOLE_MODEL           the Verilated class, e.g. VSystoleEdge
-//   SYSTOLE_MODEL_HEADER    its header
-//   SYSTOLE_MODEL_ENGINE    "verilator", the engine's name
-//   SYSTOLE_MODEL_PRESET    "edge"
-//   SYSTOLE_MODEL_CHECKED   0 or 1
-//   SYSTOLE_MODEL_TRACE     1 if tracing is compiled in
-//   SYSTOLE_MODEL_NODE      if defined: the (first) node's instance, mangled;
-//                           the overview of verif/waves is bound into it
-//   SYSTOLE_MODEL_AXI       1 if its memory is a DRAM at an AXI4 port, 0: HBM
-//   SYSTOLE_MODEL_CORES     1, or 2: so many models of systole_node_pins
-//   SYSTOLE_MODEL_PROBE     if defined: the probe of verif/profile is bound
-//                           into the node
-//   SYSTOLE_MODEL_COVERAGE  if defined: the probe of verif/coverage is bound
-//                           into the node
-//   SYSTOLE_MODEL_ROOT_HEADER  with NODE: header of the model's signals
-//   SYSTOLE_MODEL_PINS      if defined: header with ForEachPin; the build
-//                           records pins
+// A build of a chip as a CoreModel: Verilated, or a class with the pins of a
+// Verilated one. CMake writes a source for each build (systole_core_build in
+// cmake/CoreBuild.cmake), which says what it has:
+//
+//   struct Build : PlainBuild {
+//     using Model = VSystoleEdge;
+//     static constexpr char kEngine[] = "verilator", kPreset[] = "edge";
+//     ...
+//   };
+//   const bool registered = RegisterBuild<Build>();
 
-#include "verif/tb/core_model.h"
+#ifndef SYSTOLE_VERIF_TB_MODELLED_CORE_H_
+#define SYSTOLE_VERIF_TB_MODELLED_CORE_H_
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "systole/gen/presets.h"
 #include "verif/coverage/log.h"
+#include "verif/dram_model/axi.h"
+#include "verif/hbm_model/phy.h"
+#include "verif/tb/core_model.h"
 #include "verif/tb/failed_assertion.h"
 #include "verif/tb/joined_models.h"
 #include "verif/tb/waveform.h"
@@ -38,47 +37,43 @@
 #include "verif/views/hold.h"
 #include "verif/views/print.h"
 #include "verilated.h"
-#include SYSTOLE_MODEL_HEADER
-#if SYSTOLE_MODEL_AXI
-#include "verif/dram_model/axi.h"
-#else
-#include "verif/hbm_model/phy.h"
-#endif
-#if SYSTOLE_MODEL_TRACE
-#include "verilated_fst_c.h"
-#endif
-#ifdef SYSTOLE_MODEL_PINS
-#include SYSTOLE_MODEL_PINS
-#endif
-#ifdef SYSTOLE_MODEL_ROOT_HEADER
-#include SYSTOLE_MODEL_ROOT_HEADER
-#endif
-#define SYSTOLE_JOINED(a, b) a##b
-#define SYSTOLE_BELOW(node, name) SYSTOLE_JOINED(node, __DOT__##name)
-#define SYSTOLE_SIGNAL(name) SYSTOLE_BELOW(SYSTOLE_MODEL_NODE, name)
 
 namespace systole::tb {
-namespace {
 
-using Model = SYSTOLE_MODEL;
-using Chip = JoinedModels<Model, SYSTOLE_MODEL_CORES>;
-constexpr int kResetCycles = 8;
+// What a build has beside its model; a build overrides what it has.
+struct PlainBuild {
+  static constexpr bool kChecked = false;   // every X is random
+  static constexpr bool kTraced = false;    // Wave records its signals
+  static constexpr bool kOverview = false;  // Recording: the signal that lets
+                                            // verif/waves' overview count
+  static constexpr bool kProbed = false;   // Sampling, Sample: of verif/profile
+  static constexpr bool kCovered = false;  // Hits: counts of verif/coverage
+  static constexpr bool kRecorded =
+      false;  // ForEachPin: all pins but the clock
+  struct Wave {};
+};
 
+template <typename Build>
 class ModelledCore : public CoreModel {
  public:
+  using Model = typename Build::Model;
+  static constexpr const Preset& kPreset = *FindPreset(Build::kPreset);
+  static constexpr bool kHbm = kPreset.chip.memory == Memory::kHbm;
+  static constexpr int kCores = kPreset.chip.cores;
+  static constexpr int kResetCycles = 8;
+  using Chip = JoinedModels<Model, kCores>;
+
   ModelledCore(const CoreOptions& options, MemoryModel* memory)
       : memory_(memory) {
     // Initial values are drawn at random when the model is constructed.
     context_.randReset(options.checked ? 2 : 0);
     context_.randSeed(static_cast<int>(options.seed & 0x7fffffff) | 1);
-    context_.traceEverOn(SYSTOLE_MODEL_TRACE);
+    context_.traceEverOn(Build::kTraced);
     context_.fatalOnError(false);
     Verilated::threadContextp(&context_);
     chip_ = std::make_unique<Chip>(&context_, options.threads);
-#ifdef SYSTOLE_MODEL_PINS
-    if (!options.record_file.empty())
+    if (Build::kRecorded && !options.record_file.empty())
       record_ = std::fopen(options.record_file.c_str(), "w");
-#endif
     views::hold = {static_cast<uint32_t>(options.stall_rate),
                    static_cast<uint32_t>(options.seed)};
     alone_ = options.alone;
@@ -88,12 +83,9 @@ class ModelledCore : public CoreModel {
   ~ModelledCore() override {
     chip_->Final();
     std::vector<uint32_t> hits;
-#ifdef SYSTOLE_MODEL_COVERAGE
-    for (const auto count :
-         First().rootp->SYSTOLE_SIGNAL(u_coverage__DOT__hits_q).m_storage)
-      hits.push_back(count);
-#endif
-    coverage::Add(SYSTOLE_MODEL_PRESET, SYSTOLE_MODEL_CHECKED, cycles_, hits);
+    if constexpr (Build::kCovered)
+      for (const auto count : Build::Hits(First())) hits.push_back(count);
+    coverage::Add(Build::kPreset, Build::kChecked, cycles_, hits);
     if (record_ != nullptr) std::fclose(record_);
     if (place_) CloseTrace().IgnoreError();
     Verilated::threadContextp(
@@ -120,20 +112,15 @@ class ModelledCore : public CoreModel {
     chip_->Eval(1);
     views::printed = nullptr;
     if (!printed_.empty()) Printed();
-#ifdef SYSTOLE_MODEL_PROBE
     if (probe_ != nullptr) Probe();
-#endif
-#if SYSTOLE_MODEL_AXI
-    dram::TickAxi(memory_->dram(), &First());
-#else
-    for (int c = 0; c < chip_->cores(); ++c) {
+    if (!kHbm) dram::TickAxi(memory_->dram(), &First());
+    for (int c = 0; kHbm && c < chip_->cores(); ++c) {
       Model& m = (*chip_)[c];
       hbm::TickPhy(memory_->hbm(c), m.phy_row_cmd_o, m.phy_row_bank_o,
                    m.phy_row_addr_o, m.phy_col_cmd_o, m.phy_col_bank_o,
                    m.phy_col_addr_o, m.phy_wdata_o, m.phy_wmask_o,
                    &m.phy_rdata_i, &m.phy_rdata_valid_i, &m.phy_rcheck_i);
     }
-#endif
     ++cycles_;
   }
 
@@ -143,30 +130,28 @@ class ModelledCore : public CoreModel {
   }
 
   absl::Status OpenTrace(const std::string& file, uint64_t zero) override {
-#if SYSTOLE_MODEL_TRACE
-    auto place = WaveformPlace::Reserve(file);
-    if (!place.ok()) return place.status();
-    place_.emplace(*std::move(place));
-    trace_file_ = file;
-    trace_zero_ = zero;
-    recorded_ = 0;
-#ifdef SYSTOLE_MODEL_NODE
-    First().rootp->SYSTOLE_SIGNAL(u_waves__DOT__recording) = 1;
-#endif
-    views::BeginFst();
-    fst_ = std::make_unique<VerilatedFstC>();
-    fst_->set_time_unit("1s");  // viewers show seconds unscaled
-    fst_->set_time_resolution("1s");
-    chip_->AddTo(fst_.get());
-    fst_->open(place_->beside().c_str());
-    if (fst_->isOpen()) return absl::OkStatus();
-    return CloseTrace();
-#else
-    (void)zero;
-    return absl::UnimplementedError(
-        absl::StrCat(file, ": this build of the ", SYSTOLE_MODEL_PRESET,
-                     " model has no waveform tracing"));
-#endif
+    if constexpr (!Build::kTraced) {
+      (void)zero;
+      return absl::UnimplementedError(
+          absl::StrCat(file, ": this build of the ", Build::kPreset,
+                       " model has no waveform tracing"));
+    } else {
+      auto place = WaveformPlace::Reserve(file);
+      if (!place.ok()) return place.status();
+      place_.emplace(*std::move(place));
+      trace_file_ = file;
+      trace_zero_ = zero;
+      recorded_ = 0;
+      if constexpr (Build::kOverview) Build::Recording(First()) = 1;
+      views::BeginFst();
+      fst_ = std::make_unique<typename Build::Wave>();
+      fst_->set_time_unit("1s");  // viewers show seconds unscaled
+      fst_->set_time_resolution("1s");
+      chip_->AddTo(fst_.get());
+      fst_->open(place_->beside().c_str());
+      if (fst_->isOpen()) return absl::OkStatus();
+      return CloseTrace();
+    }
   }
 
   void RecordTrace(uint64_t from, uint64_t to) override {
@@ -175,41 +160,42 @@ class ModelledCore : public CoreModel {
   }
 
   absl::Status CloseTrace() override {
-#if SYSTOLE_MODEL_TRACE
-    const bool open = fst_->isOpen();
-    fst_.reset();
-    record_from_ = record_to_ = 0;
-    const int failure = views::EndFst(place_->beside());
-    const int error = !open && failure == 0 ? EIO : failure;
-    if (error != 0) {
+    if constexpr (!Build::kTraced) {
+      return absl::OkStatus();
+    } else {
+      const bool open = fst_->isOpen();
+      fst_.reset();
+      record_from_ = record_to_ = 0;
+      const int failure = views::EndFst(place_->beside());
+      const int error = !open && failure == 0 ? EIO : failure;
+      if (error != 0) {
+        place_.reset();
+        return absl::UnavailableError(absl::StrCat(
+            trace_file_,
+            ": cannot write the waveform: ", std::strerror(error)));
+      }
+      if (recorded_ == 0) {
+        place_.reset();
+        return absl::OutOfRangeError(
+            absl::StrCat(trace_file_, ": no cycle to record came"));
+      }
+      absl::Status status = place_->Commit();
       place_.reset();
-      return absl::UnavailableError(absl::StrCat(
-          trace_file_, ": cannot write the waveform: ", std::strerror(error)));
+      return status;
     }
-    if (recorded_ == 0) {
-      place_.reset();
-      return absl::OutOfRangeError(
-          absl::StrCat(trace_file_, ": no cycle to record came"));
-    }
-    absl::Status status = place_->Commit();
-    place_.reset();
-    return status;
-#else
-    return absl::OkStatus();
-#endif
   }
 
   absl::Status SetProbe(ProbeSink* sink) override {
-#ifdef SYSTOLE_MODEL_PROBE
-    probe_ = sink;
-    First().rootp->SYSTOLE_SIGNAL(u_profile__DOT__sampling) = sink != nullptr;
-    return absl::OkStatus();
-#else
-    (void)sink;
-    return absl::UnimplementedError(
-        absl::StrCat("this build of the ", SYSTOLE_MODEL_PRESET,
-                     " model has no probe: it cannot be profiled"));
-#endif
+    if constexpr (Build::kProbed) {
+      probe_ = sink;
+      Build::Sampling(First()) = sink != nullptr;
+      return absl::OkStatus();
+    } else {
+      (void)sink;
+      return absl::UnimplementedError(
+          absl::StrCat("this build of the ", Build::kPreset,
+                       " model has no probe: it cannot be profiled"));
+    }
   }
 
  private:
@@ -219,22 +205,21 @@ class ModelledCore : public CoreModel {
   // Writes a line: the value of each pin but the clock in hexadecimal digits,
   // most significant first, padded to whole words.
   void Record() {
-#ifdef SYSTOLE_MODEL_PINS
-    ForEachPin(First(), [this](const auto& pin) {
-      unsigned char bytes[sizeof(pin)];
-      std::memcpy(bytes, &pin, sizeof(pin));
-      for (size_t i = sizeof(pin); i-- > 0;)
-        std::fprintf(record_, "%02x", bytes[i]);
-      std::fputc(' ', record_);
-    });
+    if constexpr (Build::kRecorded) {
+      Build::ForEachPin(First(), [this](const auto& pin) {
+        unsigned char bytes[sizeof(pin)];
+        std::memcpy(bytes, &pin, sizeof(pin));
+        for (size_t i = sizeof(pin); i-- > 0;)
+          std::fprintf(record_, "%02x", bytes[i]);
+        std::fputc(' ', record_);
+      });
+    }
     std::fputc('\n', record_);
-#endif
   }
 
-#ifdef SYSTOLE_MODEL_PROBE
   void Probe() {
-    probe_->Sample({First().rootp->SYSTOLE_SIGNAL(u_profile__DOT__sample_q)});
-#if !SYSTOLE_MODEL_AXI
+    if constexpr (Build::kProbed) probe_->Sample({Build::Sample(First())});
+    if (!kHbm) return;
     for (int group = 0; group < 2; ++group) {
       const int pc = group * memory_->hbm()->pcs() / 2;  // first of the group
       const uint32_t command = hbm::PortBits(
@@ -246,16 +231,12 @@ class ModelledCore : public CoreModel {
                        hbm::PortBits(First().phy_row_addr_o, pc * hbm::kRowBits,
                                      hbm::kRowBits)});
     }
-#endif
   }
-#endif
 
   void Dump() {
-#if SYSTOLE_MODEL_TRACE
     if (cycles_ < record_from_ || cycles_ >= record_to_) return;
-    fst_->dump(cycles_ - trace_zero_);
+    if constexpr (Build::kTraced) fst_->dump(cycles_ - trace_zero_);
     ++recorded_;
-#endif
   }
 
   // Prints everything but failed assertions, which it parses.
@@ -325,7 +306,7 @@ class ModelledCore : public CoreModel {
       out->axi_rresp = m.axi_rresp_o;
       out->axi_rlast = m.axi_rlast_o;
     }
-    for (int c = 0; c < SYSTOLE_MODEL_CORES; ++c) {
+    for (int c = 0; c < kCores; ++c) {
       const Model& core = (*chip_)[c];
       out->irq[c] = core.irq_o;
       out->retire_valid[c] = core.retire_valid_o;
@@ -351,25 +332,27 @@ class ModelledCore : public CoreModel {
   std::unique_ptr<Chip> chip_;
   uint64_t cycles_ = 0;
   bool alone_ = false;
-  [[maybe_unused]] ProbeSink* probe_ = nullptr;
+  ProbeSink* probe_ = nullptr;
   std::FILE* record_ = nullptr;
   std::string printed_;  // text printed in this cycle
   std::optional<FailedAssertion> failed_;
-#if SYSTOLE_MODEL_TRACE
-  std::unique_ptr<VerilatedFstC> fst_;
-#endif
+  std::unique_ptr<typename Build::Wave> fst_;
   std::optional<WaveformPlace> place_;  // of the open trace
   std::string trace_file_;
   uint64_t record_from_ = 0, record_to_ = 0;
-  [[maybe_unused]] uint64_t trace_zero_ = 0, recorded_ = 0;
+  uint64_t trace_zero_ = 0, recorded_ = 0;
 };
 
-[[maybe_unused]] const bool registered = RegisterCore(
-    SYSTOLE_MODEL_ENGINE, SYSTOLE_MODEL_PRESET, SYSTOLE_MODEL_CHECKED,
-    [](const CoreOptions& options,
-       MemoryModel* memory) -> std::unique_ptr<CoreModel> {
-      return std::make_unique<ModelledCore>(options, memory);
-    });
+template <typename Build>
+bool RegisterBuild() {
+  return RegisterCore(Build::kEngine, Build::kPreset, Build::kChecked,
+                      [](const CoreOptions& options,
+                         MemoryModel* memory) -> std::unique_ptr<CoreModel> {
+                        return std::make_unique<ModelledCore<Build>>(options,
+                                                                     memory);
+                      });
+}
 
-}  // namespace
 }  // namespace systole::tb
+
+#endif  // SYSTOLE_VERIF_TB_MODELLED_CORE_H_
