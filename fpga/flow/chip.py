@@ -17,7 +17,7 @@ UNITS = {
     "vpu": "systole_vpu", "vpu lane": "systole_vpu_alu_lane", "vpu function": "systole_vpu_sfu_lane",
     "registers": "systole_csr", "memory window": "systole_axi_hbm", "memory port": "systole_axi_dram",
     "hbm": "systole_hbm", "scalar unit": "systole_scalar", "scalar memory": "systole_smem", "processor": "systole_scalar_cpu",
-    "crossing": "systole_crossing", "serial port": "systole_serial", "sdram": "systole_sdram",
+    "crossing": "systole_crossing", "serial link": "systole_serial", "sdram": "systole_sdram",
 }
 TOP = "systole_top"
 IBEX = ROOT / ".ibex"  # where rtl/ibex/ibex.f looks for it

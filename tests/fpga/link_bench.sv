@@ -55,7 +55,7 @@ module link_bench (
   assign axil_wvalid_o  = axil_req.wvalid;
   assign axil_wdata_o   = axil_req.wdata;
   assign axil_arvalid_o = axil_req.arvalid;
-  assign axil_addr_o    = axil_req.awvalid ? axil_req.awaddr : axil_req.araddr;
+  assign axil_addr_o    = axil_req.awvalid ? axil_req.awaddr[11:0] : axil_req.araddr[11:0];
   assign axil_rsp       = '{awready: axil_awready_i, wready: axil_wready_i, bvalid: axil_bvalid_i, bresp: axil_bresp_i,
                             arready: axil_arready_i, rvalid: axil_rvalid_i, rdata: axil_rdata_i, rresp: axil_rresp_i};
   assign axi_awvalid_o  = axi_req.awvalid;

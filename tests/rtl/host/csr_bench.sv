@@ -96,13 +96,13 @@ module csr_bench
   );
 
   assign req.awvalid = axil_awvalid_i;
-  assign req.awaddr = axil_awaddr_i;
+  assign req.awaddr = systole_bus_pkg::AxilBits'(axil_awaddr_i);
   assign req.wvalid = axil_wvalid_i;
   assign req.wdata = axil_wdata_i;
   assign req.wstrb = axil_wstrb_i;
   assign req.bready = axil_bready_i;
   assign req.arvalid = axil_arvalid_i;
-  assign req.araddr = axil_araddr_i;
+  assign req.araddr = systole_bus_pkg::AxilBits'(axil_araddr_i);
   assign req.rready = axil_rready_i;
   assign axil_awready_o = rsp.awready;
   assign axil_wready_o = rsp.wready;
