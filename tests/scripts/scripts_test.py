@@ -29,7 +29,7 @@ class Sandbox(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name) / "project"
-        for name in ("rtl", "firmware", "fpga", "scripts", "docs", "verif/formal", "verif/coverage", "host/include"):
+        for name in ("rtl", "firmware", "fpga", "scripts", "docs", "verif/formal", "verif/coverage", "verif/tb/gen", "host/include"):
             shutil.copytree(ROOT / name, self.root / name, ignore=shutil.ignore_patterns("__pycache__"))
         (self.root / ".clang-format").write_text((ROOT / ".clang-format").read_text())
         for name in (".venv", ".ibex"):
