@@ -149,7 +149,8 @@ absl::Status Device::Use(std::shared_ptr<const Program> program) {
   } else {
     if (client_ == nullptr) {
       return absl::FailedPreconditionError(absl::StrCat(
-          program->name(), ": StableHLO runs on bf16 presets, the device is '",
+          program->name(),
+          ": StableHLO and float models run on bf16 presets, the device is '",
           std::string(core_->preset().name), "'"));
     }
     auto executable = client_->Compile(program->module()->Clone());

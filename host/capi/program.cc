@@ -10,6 +10,7 @@
 #include "host/compiler/kernels/module_lowering.h"
 #include "host/files/file_kind.h"
 #include "host/files/read_file.h"
+#include "host/import/float/float_importer.h"
 #include "host/import/stablehlo/stablehlo_importer.h"
 #include "host/import/tflite_importer.h"
 #include "host/runtime/placement.h"
@@ -51,6 +52,24 @@ absl::Status Named(const absl::Status& status, const std::string& name) {
                       absl::StrCat(name, ": ", status.message()));
 }
 
+bool IsFloatModel(const std::string& path, FileKind kind) {
+  if (kind != FileKind::kTflite) return false;
+  const absl::StatusOr<std::string> bytes = ReadFile(path);
+  return bytes.ok() && import::IsFloatTflite(*bytes);
+}
+
+absl::StatusOr<std::unique_ptr<ir::Module>> ImportArtifact(
+    absl::string_view bytes) {
+  absl::StatusOr<import::StableHloProgram> imported =
+      import::ImportStableHlo(bytes);
+  if (!imported.ok()) return imported.status();
+  if (imported->num_partitions > 1) {
+    return absl::UnimplementedError(
+        absl::StrCat("a program of ", imported->num_partitions, " partitions"));
+  }
+  return std::move(imported->module);
+}
+
 std::vector<Tensor> TensorsOf(const std::vector<ir::Node*>& inputs) {
   std::vector<Tensor> tensors;
   for (const ir::Node* input : inputs) {
@@ -79,15 +98,15 @@ absl::StatusOr<std::shared_ptr<Program>> Program::Load(
   if (*kind == FileKind::kProgram ||
       (*kind == FileKind::kUnknown && absl::EndsWith(path, ".tpu"))) {
     status = program->Take(runtime::ReadModel(path), options);
+  } else if (*kind == FileKind::kStableHlo || IsFloatModel(path, *kind)) {
+    const absl::StatusOr<std::string> bytes = ReadFile(path);
+    if (!bytes.ok()) return bytes.status();
+    return Parse(*bytes, path, options);
   } else if (*kind == FileKind::kTflite || *kind == FileKind::kSafetensors ||
              absl::EndsWith(path, ".tflite") ||
              absl::EndsWith(path, ".safetensors")) {
     status = program->Compile(
         runtime::ReadSource(path, nullptr, Wanted(options)), options);
-  } else if (*kind == FileKind::kStableHlo) {
-    const absl::StatusOr<std::string> bytes = ReadFile(path);
-    status =
-        bytes.ok() ? program->ImportModule(*bytes, options) : bytes.status();
   } else {
     status = WrongKind(path, *kind, kWanted);
   }
@@ -109,6 +128,9 @@ absl::StatusOr<std::shared_ptr<Program>> Program::Parse(
                  ? parsed.status()
                  : program->Take(runtime::FromProgram(*std::move(parsed), name),
                                  options);
+  } else if (kind == FileKind::kTflite && import::IsFloatTflite(bytes)) {
+    status = program->TakeModule(import::ImportFloatTflite(bytes, name),
+                                 "a float model", options);
   } else if (kind == FileKind::kTflite) {
     auto module = import::ImportTflite(bytes, name);
     status = !module.ok()
@@ -117,7 +139,7 @@ absl::StatusOr<std::shared_ptr<Program>> Program::Parse(
                                                       nullptr, Wanted(options)),
                                     options);
   } else if (kind == FileKind::kStableHlo) {
-    status = program->ImportModule(bytes, options);
+    status = program->TakeModule(ImportArtifact(bytes), "StableHLO", options);
   } else {
     status = WrongKind(name, kind,
                        "a program (.tpu), a model (.tflite) or StableHLO (MLIR "
@@ -178,21 +200,15 @@ absl::Status Program::Compile(absl::StatusOr<runtime::Source> source,
   return Take(runtime::Build(*source, **preset, compile), taken);
 }
 
-absl::Status Program::ImportModule(absl::string_view bytes,
-                                   const systole_compile_options& options) {
-  absl::StatusOr<import::StableHloProgram> imported =
-      import::ImportStableHlo(bytes);
-  if (!imported.ok()) return imported.status();
-  if (imported->num_partitions > 1) {
-    return absl::UnimplementedError(
-        absl::StrCat("a program of ", imported->num_partitions, " partitions"));
-  }
+absl::Status Program::TakeModule(
+    absl::StatusOr<std::unique_ptr<ir::Module>> module, const char* what,
+    const systole_compile_options& options) {
+  if (!module.ok()) return module.status();
   if (options.batch != 0) {
-    return absl::InvalidArgumentError(
-        "StableHLO has the sizes that it was made with: no batch can be "
-        "chosen");
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, " has the sizes that it was made with: no batch can be chosen"));
   }
-  module_ = std::move(imported->module);
+  module_ = *std::move(module);
   name_ = module_->name;
   // Any bf16 preset runs it; what runs where is told of one.
   const std::string wanted = options.preset == nullptr ? "v2" : options.preset;
@@ -200,7 +216,11 @@ absl::Status Program::ImportModule(absl::string_view bytes,
   if (preset == nullptr || !Target(*preset).float_modules()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "preset '", wanted, "' ",
-        preset == nullptr ? "does not exist" : "has no bf16 cell"));
+        preset == nullptr ? "does not exist" : "has no bf16 cell", "; ", what,
+        " runs on ",
+        absl::StrJoin(
+            PresetsThat([](const Target& t) { return t.float_modules(); }),
+            ", ")));
   }
   lanes::LowerModule(*module_, *preset);
   const runtime::ModulePlacement placement = runtime::PlacementOf(

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // What systole_program stands for: an int8 model with its programs, or a module
-// of StableHLO.
+// of StableHLO or of a float model.
 #ifndef SYSTOLE_HOST_CAPI_PROGRAM_H_
 #define SYSTOLE_HOST_CAPI_PROGRAM_H_
 
@@ -56,8 +56,10 @@ class Program {
                     const systole_compile_options& options);
   absl::Status Compile(absl::StatusOr<runtime::Source> source,
                        const systole_compile_options& options);
-  absl::Status ImportModule(absl::string_view bytes,
-                            const systole_compile_options& options);
+  // `what`: the module's source, for messages.
+  absl::Status TakeModule(absl::StatusOr<std::unique_ptr<ir::Module>> module,
+                          const char* what,
+                          const systole_compile_options& options);
 
   std::string name_, source_, placement_;
   std::optional<runtime::CompiledModel> model_;

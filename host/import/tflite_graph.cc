@@ -32,11 +32,6 @@ std::optional<ir::ElementType> ElementOf(tflite::TensorType type) {
   }
 }
 
-std::string TypeName(tflite::TensorType type) {
-  const char* name = tflite::EnumNameTensorType(type);
-  return *name ? name : absl::StrCat("type ", static_cast<int>(type));
-}
-
 // A missing shape means a scalar.
 absl::StatusOr<std::vector<int64_t>> ShapeOf(const tflite::Tensor& tensor) {
   std::vector<int64_t> shape;
@@ -128,48 +123,13 @@ absl::StatusOr<std::optional<ir::Quantization>> QuantizationOf(
 TfliteGraph::TfliteGraph(absl::Span<const uint8_t> file,
                          const tflite::Model& model,
                          const tflite::SubGraph& subgraph)
-    : file_(file),
-      model_(model),
-      subgraph_(subgraph),
-      values_(subgraph.tensors() ? subgraph.tensors()->size() : 0) {}
-
-absl::StatusOr<const tflite::Tensor*> TfliteGraph::TensorAt(int index) const {
-  if (index < 0 || index >= static_cast<int64_t>(values_.size())) {
-    return Invalid("tensor index ", index, " of ", values_.size(), " tensors");
-  }
-  const tflite::Tensor* tensor = subgraph_.tensors()->Get(index);
-  if (tensor == nullptr) return Invalid("tensor ", index, " is missing");
-  return tensor;
-}
+    : tensors_(file, model, subgraph), values_(tensors_.size()) {}
 
 std::string TfliteGraph::TakeName(int index) {
-  const absl::StatusOr<const tflite::Tensor*> tensor = TensorAt(index);
-  std::string name;
-  if (tensor.ok() && (*tensor)->name() != nullptr) {
-    name = (*tensor)->name()->str();
-    name = name.substr(0, name.find(';'));  // fused: one name per part
-  }
-  if (name.empty()) name = absl::StrCat("t", index);
-  const std::string base = name;
+  const std::string base = tensors_.NameOf(index);
+  std::string name = base;
   while (names_[name]++ > 0) name = absl::StrCat(base, ".", names_[base] - 1);
   return name;
-}
-
-std::string TfliteGraph::Describe(int index) const {
-  const absl::StatusOr<const tflite::Tensor*> tensor = TensorAt(index);
-  if (!tensor.ok()) return absl::StrCat("tensor ", index, " (none)");
-  const auto element = ElementOf((*tensor)->type());
-  std::string text = element && !IsStoredDifferently((*tensor)->type())
-                         ? ir::ElementTypeName(*element)
-                         : TypeName((*tensor)->type());
-  text += "[";
-  if ((*tensor)->shape() != nullptr) {
-    for (size_t i = 0; i < std::min<size_t>((*tensor)->shape()->size(), 8);
-         ++i) {
-      absl::StrAppend(&text, i ? "," : "", (*tensor)->shape()->Get(i));
-    }
-  }
-  return text + "]";
 }
 
 absl::StatusOr<ir::Quantization> TfliteGraph::QuantizationAt(int index) const {
@@ -214,46 +174,11 @@ absl::StatusOr<ir::Type> TfliteGraph::TypeOf(int index, Kind kind) const {
   return type;
 }
 
-absl::StatusOr<absl::Span<const uint8_t>> TfliteGraph::Data(
-    const tflite::Tensor& tensor) const {
-  absl::Span<const uint8_t> none;
-  const size_t buffers = model_.buffers() ? model_.buffers()->size() : 0;
-  if (tensor.buffer() == 0) return none;  // buffer 0 is empty by convention
-  if (tensor.buffer() >= buffers) {
-    return Invalid("buffer ", tensor.buffer(), " of ", buffers);
-  }
-  const tflite::Buffer* buffer = model_.buffers()->Get(tensor.buffer());
-  if (buffer == nullptr) return none;
-  if (buffer->data() != nullptr && buffer->data()->size() > 0) {
-    return absl::MakeConstSpan(buffer->data()->data(), buffer->data()->size());
-  }
-  if (buffer->offset() <= 1 || buffer->size() == 0) return none;
-  if (buffer->offset() > file_.size() ||
-      buffer->size() > file_.size() - buffer->offset()) {
-    return Invalid("buffer ", tensor.buffer(), " from ", buffer->offset(),
-                   " of ", buffer->size(), " bytes, in a file of ",
-                   file_.size());
-  }
-  return file_.subspan(buffer->offset(), buffer->size());
-}
-
-absl::StatusOr<absl::Span<const uint8_t>> TfliteGraph::ExactData(
-    int index, int64_t bytes) const {
-  const absl::StatusOr<const tflite::Tensor*> tensor = TensorAt(index);
-  if (!tensor.ok()) return tensor.status();
-  absl::StatusOr<absl::Span<const uint8_t>> data = Data(**tensor);
-  if (!data.ok()) return data.status();
-  if (static_cast<int64_t>(data->size()) != bytes) {
-    return Invalid("tensor ", index, " (", Describe(index), "): a buffer of ",
-                   data->size(), " bytes instead of ", bytes);
-  }
-  return data;
-}
-
 bool TfliteGraph::IsConstant(int index) const {
   const absl::StatusOr<const tflite::Tensor*> tensor = TensorAt(index);
   if (!tensor.ok() || values_[index] != nullptr) return false;
-  const absl::StatusOr<absl::Span<const uint8_t>> data = Data(**tensor);
+  const absl::StatusOr<absl::Span<const uint8_t>> data =
+      tensors_.Data(**tensor);
   return data.ok() && !data->empty();
 }
 
@@ -269,7 +194,8 @@ absl::StatusOr<ir::Node*> TfliteGraph::Value(int index) {
   const absl::StatusOr<const tflite::Tensor*> tensor = TensorAt(index);
   if (!tensor.ok()) return tensor.status();
   if (values_[index] != nullptr) return values_[index];
-  const absl::StatusOr<absl::Span<const uint8_t>> stored = Data(**tensor);
+  const absl::StatusOr<absl::Span<const uint8_t>> stored =
+      tensors_.Data(**tensor);
   if (!stored.ok()) return stored.status();
   if (stored->empty()) {
     return Invalid("tensor ", index, " (", Describe(index),
@@ -279,7 +205,7 @@ absl::StatusOr<ir::Node*> TfliteGraph::Value(int index) {
   if (!type.ok()) return type.status();
   const bool wide = (*tensor)->type() == tflite::TensorType_INT64;
   const absl::StatusOr<absl::Span<const uint8_t>> data =
-      ExactData(index, type->bytes() * (wide ? 2 : 1));
+      tensors_.ExactData(index, type->bytes() * (wide ? 2 : 1));
   if (!data.ok()) return data.status();
   absl::StatusOr<ir::Literal> literal =
       IsStoredDifferently((*tensor)->type())
@@ -319,7 +245,7 @@ absl::StatusOr<std::vector<int64_t>> TfliteGraph::Integers(int index) const {
   int64_t count = 1;
   for (int64_t size : *shape) count *= size;
   const absl::StatusOr<absl::Span<const uint8_t>> data =
-      ExactData(index, count * (wide ? 8 : 4));
+      tensors_.ExactData(index, count * (wide ? 8 : 4));
   if (!data.ok()) return data.status();
   std::vector<int64_t> values(count);
   for (int64_t i = 0; i < count; ++i) {

@@ -14,17 +14,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "host/import/tflite_schema_generated.h"
+#include "host/import/tflite_tensors.h"
 #include "host/ir/module.h"
 
 namespace systole::import {
-
-template <typename... Parts>
-absl::Status Invalid(const Parts&... parts) {
-  return absl::InvalidArgumentError(absl::StrCat(parts...));
-}
 
 class TfliteGraph {
  public:
@@ -41,8 +36,7 @@ class TfliteGraph {
   absl::StatusOr<ir::Type> TypeOf(int index, Kind kind = Kind::kValue) const;
   // Scale and zero point of a tensor of any shape.
   absl::StatusOr<ir::Quantization> QuantizationAt(int index) const;
-  // "i8[1,2]", or a readable text for an invalid tensor.
-  std::string Describe(int index) const;
+  const TfliteTensors& tensors() const { return tensors_; }
   // A new name for a node, derived from the tensor's.
   std::string TakeName(int index);
 
@@ -66,16 +60,12 @@ class TfliteGraph {
   absl::Status Define(int index, ir::Node* node);
 
  private:
-  absl::StatusOr<const tflite::Tensor*> TensorAt(int index) const;
-  // The bytes of the tensor's buffer, empty for none.
-  absl::StatusOr<absl::Span<const uint8_t>> Data(const tflite::Tensor&) const;
-  // The same, checked for the size of the tensor.
-  absl::StatusOr<absl::Span<const uint8_t>> ExactData(int index,
-                                                      int64_t bytes) const;
+  absl::StatusOr<const tflite::Tensor*> TensorAt(int index) const {
+    return tensors_.At(index);
+  }
+  std::string Describe(int index) const { return tensors_.Describe(index); }
 
-  absl::Span<const uint8_t> file_;
-  const tflite::Model& model_;
-  const tflite::SubGraph& subgraph_;
+  const TfliteTensors tensors_;
   std::unique_ptr<ir::Module> module_ = std::make_unique<ir::Module>();
   std::vector<ir::Node*> values_;               // indexed by tensor
   std::unordered_map<std::string, int> names_;  // uses of each name

@@ -17,37 +17,6 @@
 namespace systole::import {
 namespace {
 
-absl::Status Prefixed(const std::string& prefix, const absl::Status& status) {
-  return absl::Status(status.code(),
-                      absl::StrCat(prefix, ": ", status.message()));
-}
-
-std::string OperatorName(const tflite::OperatorCode& code) {
-  const tflite::BuiltinOperator builtin = BuiltinOf(code);
-  std::string name = tflite::EnumNameBuiltinOperator(builtin);
-  if (name.empty()) name = absl::StrCat("builtin ", static_cast<int>(builtin));
-  if (builtin == tflite::BuiltinOperator_CUSTOM && code.custom_code()) {
-    absl::StrAppend(&name, " '", code.custom_code()->str(), "'");
-  }
-  return name;
-}
-
-// For example "f(i8[1,2], i32[4]) -> i8[3]".
-std::string Signature(const TfliteGraph& graph, const std::string& name,
-                      const tflite::Operator& op) {
-  const auto list = [&](const flatbuffers::Vector<int32_t>* indices) {
-    std::vector<std::string> tensors;
-    for (size_t i = 0; indices && i < std::min<size_t>(indices->size(), 16);
-         ++i) {
-      const int32_t index = indices->Get(i);
-      tensors.push_back(index == -1 ? "-" : graph.Describe(index));
-    }
-    return absl::StrJoin(tensors, ", ");
-  };
-  return absl::StrCat(name, "(", list(op.inputs()), ") -> ",
-                      list(op.outputs()));
-}
-
 absl::Status ImportInputs(TfliteGraph& graph,
                           const tflite::SubGraph& subgraph) {
   if (subgraph.inputs() == nullptr) return absl::OkStatus();
@@ -106,9 +75,10 @@ absl::Status ImportOperators(TfliteGraph& graph, Variables& variables,
                               ? variables.Import(graph, *op, builtin)
                               : ImportOperator(graph, *op, builtin);
     if (status.ok()) continue;
-    status = Prefixed(absl::StrCat("operator ", i, " ",
-                                   Signature(graph, OperatorName(**code), *op)),
-                      status);
+    status = Prefixed(
+        absl::StrCat("operator ", i, " ",
+                     graph.tensors().Signature(OperatorName(**code), *op)),
+        status);
     if (absl::IsUnimplemented(status)) {
       refused.emplace_back(status.message());
       StandIn(graph, *op);
@@ -171,17 +141,9 @@ absl::Status ImportOutputs(TfliteGraph& graph,
 
 absl::StatusOr<std::unique_ptr<ir::Module>> Import(
     absl::Span<const uint8_t> file) {
-  flatbuffers::Verifier verifier(file.data(), file.size());
-  if (!tflite::VerifyModelBuffer(verifier)) {
-    return absl::DataLossError("not a TensorFlow Lite model, or damaged");
-  }
-  const tflite::Model& model = *tflite::GetModel(file.data());
-  if (model.version() != 3) {
-    return Invalid("schema version ", model.version(), ", not 3");
-  }
-  const size_t subgraphs = model.subgraphs() ? model.subgraphs()->size() : 0;
-  if (subgraphs < 1 || model.subgraphs()->Get(0) == nullptr)
-    return Invalid("no graph");
+  const absl::StatusOr<const tflite::Model*> opened = OpenModel(file);
+  if (!opened.ok()) return opened.status();
+  const tflite::Model& model = **opened;
   const tflite::SubGraph& subgraph = *model.subgraphs()->Get(0);
   TfliteGraph graph(file, model, subgraph);
   absl::Status status = ImportInputs(graph, subgraph);

@@ -16,11 +16,6 @@
 
 namespace systole::import {
 
-template <typename... Parts>
-absl::Status Unsupported(const Parts&... parts) {
-  return absl::UnimplementedError(absl::StrCat(parts...));
-}
-
 // The import of one operator. After an error its methods do nothing.
 class Importer {
  public:

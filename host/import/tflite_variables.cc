@@ -33,24 +33,6 @@ std::string NameOf(const tflite::Operator& op) {
 
 }  // namespace
 
-B BuiltinOf(const tflite::OperatorCode& code) {
-  return std::max(code.builtin_code(),
-                  static_cast<B>(code.deprecated_builtin_code()));
-}
-
-absl::StatusOr<const tflite::OperatorCode*> CodeOf(const tflite::Model& model,
-                                                   const tflite::Operator& op) {
-  const size_t codes =
-      model.operator_codes() ? model.operator_codes()->size() : 0;
-  if (op.opcode_index() >= codes) {
-    return Invalid("operator code ", op.opcode_index(), " of ", codes);
-  }
-  const tflite::OperatorCode* code =
-      model.operator_codes()->Get(op.opcode_index());
-  if (code == nullptr) return Invalid("an operator code is missing");
-  return code;
-}
-
 bool Variables::Has(B code) {
   return code == B::BuiltinOperator_VAR_HANDLE ||
          code == B::BuiltinOperator_READ_VARIABLE ||

@@ -20,11 +20,6 @@
 
 namespace systole::import {
 
-// The operator of a code; it may be in either of the two fields.
-tflite::BuiltinOperator BuiltinOf(const tflite::OperatorCode& code);
-absl::StatusOr<const tflite::OperatorCode*> CodeOf(const tflite::Model& model,
-                                                   const tflite::Operator& op);
-
 class Variables {
  public:
   // All arguments must outlive this.

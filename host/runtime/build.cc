@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "host/files/file_kind.h"
+#include "host/files/read_file.h"
+#include "host/import/float/float_importer.h"
 #include "host/import/tflite_importer.h"
 #include "host/training/quantise.h"
 #include "systole/model.h"
@@ -93,6 +95,14 @@ absl::StatusOr<Source> ReadSource(const std::string& path,
   if (*kind == FileKind::kSafetensors) return ReadNetworkSource(path);
   if (*kind != FileKind::kTflite)
     return WrongKind(path, *kind, "a model (.tflite, .safetensors)");
+  const absl::StatusOr<std::string> bytes = ReadFile(path);
+  if (!bytes.ok()) return bytes.status();
+  if (import::IsFloatTflite(*bytes)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": is a float model, which is compiled when it runs: `systole run`, "
+        "`systole profile`"));
+  }
   auto module = import::ReadTflite(path);
   if (!module.ok()) return module.status();
   absl::StatusOr<Source> source =

@@ -39,12 +39,19 @@ absl::Status ModelInfo(const std::string& input, bool as_json) {
   return absl::OkStatus();
 }
 
-// StableHLO, on the preset that it runs on unless another is asked for.
-absl::Status StableHloInfo(const std::string& input, bool as_json) {
-  auto module = ReadStableHlo(input);
-  if (!module.ok()) return module.status();
-  const auto preset = ModulePreset("", false);
+struct InfoArgs {
+  std::string input, preset;
+  bool json = false;
+  ModuleArgs module;
+};
+
+// StableHLO or a float model, on the preset that it runs on unless another is
+// asked for.
+absl::Status ModuleInfo(const InfoArgs& args, ModuleKind kind) {
+  const auto preset = ModulePreset(kind, args.preset, !args.preset.empty());
   if (!preset.ok()) return preset.status();
+  auto module = ReadModuleFile(args.input, kind, args.module);
+  if (!module.ok()) return module.status();
   using Json = nlohmann::ordered_json;
   Json inputs = Json::array(), outputs = Json::array();
   Table table({"input, output", "values"});
@@ -60,7 +67,7 @@ absl::Status StableHloInfo(const std::string& input, bool as_json) {
   }
   const std::string name = (*module)->name;
   const runtime::ModulePlacement placement = PlacementOn(**module, **preset);
-  if (as_json) {
+  if (args.json) {
     const auto share = [](const runtime::PlacementShare& s) {
       return Json{{"operations", s.operations},
                   {"macs", s.macs},
@@ -86,8 +93,9 @@ absl::Status StableHloInfo(const std::string& input, bool as_json) {
     return absl::OkStatus();
   }
   std::printf(
-      "StableHLO program %s\n\n%s\n%s\n", Printable(name).c_str(),
-      table.ToString().c_str(),
+      "%s %s\n\n%s\n%s\n",
+      kind == ModuleKind::kStableHlo ? "StableHLO program" : "float model",
+      Printable(name).c_str(), table.ToString().c_str(),
       Printable(runtime::PlacementText(std::string((*preset)->name), placement))
           .c_str());
   if (const std::string slow = runtime::SlowKernelsText(placement);
@@ -96,10 +104,21 @@ absl::Status StableHloInfo(const std::string& input, bool as_json) {
   return absl::OkStatus();
 }
 
-absl::Status Info(const std::string& input, bool as_json) {
+absl::Status Info(const InfoArgs& args) {
+  const std::string& input = args.input;
+  const bool as_json = args.json;
   const auto kind = KindOfFile(input);
   if (!kind.ok()) return kind.status();
-  if (*kind == FileKind::kStableHlo) return StableHloInfo(input, as_json);
+  const auto module = ModuleKindOf(input);
+  if (!module.ok()) return module.status();
+  if (*module != ModuleKind::kNone) return ModuleInfo(args, *module);
+  if (absl::Status s = CheckNoModuleArgs(input, args.module); !s.ok()) return s;
+  if (!args.preset.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        input,
+        ": --preset is for StableHLO and float models: a program file "
+        "has its own, and a model is divided alike for all"));
+  }
   if (*kind != FileKind::kProgram && !absl::EndsWith(input, ".tpu")) {
     if (*kind == FileKind::kTflite || *kind == FileKind::kSafetensors)
       return ModelInfo(input, as_json);
@@ -156,21 +175,24 @@ absl::Status Info(const std::string& input, bool as_json) {
 }  // namespace
 
 void AddInfoCommand(CLI::App& app, Action& chosen) {
-  auto input = std::make_shared<std::string>();
-  auto json = std::make_shared<bool>(false);
+  auto args = std::make_shared<InfoArgs>();
   CLI::App* sub = app.add_subcommand(
       "info",
       "Describe a program file (inputs and outputs, what runs where, layers, "
       "tiling, memory, expected cycles) or a model (what runs where)");
-  sub->add_option("program", *input,
+  sub->add_option("program", args->input,
                   "Program file (.tpu), or model (.tflite, .safetensors, "
                   "StableHLO); - is standard input")
       ->check(FileName())
       ->required();
-  sub->add_flag("--json", *json, "Print JSON instead of tables");
-  sub->callback([input, json, &chosen] {
-    chosen = [input, json] { return OneLine(Info(*input, *json)); };
-  });
+  sub->add_option("--preset", args->preset,
+                  "Configuration that StableHLO or a float model is looked at "
+                  "for: " +
+                      PresetsWith(Cell::kBf16) + " (default: lite)");
+  sub->add_flag("--json", args->json, "Print JSON instead of tables");
+  AddModuleOptions(*sub, args->module);
+  sub->callback(
+      [args, &chosen] { chosen = [args] { return OneLine(Info(*args)); }; });
 }
 
 }  // namespace systole::tools

@@ -292,17 +292,23 @@ absl::Status RunProfile(const ProfileArgs& args) {
     if (program->FindSection(runtime::kModelSection) == nullptr)
       return ProfileProgram(args, *program);
   }
-  if (*kind == FileKind::kStableHlo) {
-    return ProfileStableHlo(
-        args.run, [&] { return TryFiles(args); },
+  const auto module = ModuleKindOf(args.run.model);
+  if (!module.ok()) return module.status();
+  if (*module != ModuleKind::kNone) {
+    return ProfileModuleFile(
+        args.run, *module, [&] { return TryFiles(args); },
         [&](profile::Profile& profile, const RunStats& sum) {
           profile.command = absl::StrCat(
               ToolWord(), " run ", ShellWord(args.run.model), " --random 1",
-              " --seed ", args.run.seed, " --preset ",
-              std::string(profile.preset->name), FirmwareOption(args));
+              ModuleOptionsText(args.run.module), " --seed ", args.run.seed,
+              " --preset ", std::string(profile.preset->name),
+              FirmwareOption(args));
           return PrintAndWrite(args, profile, sum);
         });
   }
+  if (absl::Status s = CheckNoModuleArgs(args.run.model, args.run.module);
+      !s.ok())
+    return s;
   return ProfileModel(args);
 }
 
@@ -321,13 +327,13 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
                   "Without it, the digits network runs")
       ->check(FileName());
   CLI::Option* preset =
-      sub->add_option(
-             "--preset", args->run.preset,
-             absl::StrCat("Configuration: ", PresetsWith(Cell::kInt8),
-                          "; for StableHLO: ", PresetsWith(Cell::kBf16),
-                          " (default: lite); for --train: ",
-                          PresetsWith(Cell::kBf16, kClasses),
-                          ". A program file has its own"))
+      sub->add_option("--preset", args->run.preset,
+                      absl::StrCat("Configuration: ", PresetsWith(Cell::kInt8),
+                                   "; for StableHLO and float models: ",
+                                   PresetsWith(Cell::kBf16),
+                                   " (default: lite); for --train: ",
+                                   PresetsWith(Cell::kBf16, kClasses),
+                                   ". A program file has its own"))
           ->capture_default_str();
   sub->add_option("--batch", args->run.batch,
                   "Images per run. Default: 32 for the digits, 1 for a model. "
@@ -337,6 +343,7 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
                 "Profile a training step of the digits network instead of a "
                 "model. Default: lite, 4 images")
       ->excludes("model");
+  AddModuleOptions(*sub, args->run.module);
   AddFirmwareOption(*sub, args->run.firmware);
   sub->add_option("--seed", args->run.seed, "Seed of the random inputs")
       ->check(Seed())

@@ -57,7 +57,12 @@ absl::Status RunFile(const RunArgs& args) {
         ": has a model; --memory, --dump and --second are for programs without "
         "one"));
   }
-  return *kind == FileKind::kStableHlo ? RunStableHlo(args) : RunModel(args);
+  const auto module = ModuleKindOf(args.model);
+  if (!module.ok()) return module.status();
+  if (*module != ModuleKind::kNone) return RunModuleFile(args, *module);
+  if (absl::Status s = CheckNoModuleArgs(args.model, args.module); !s.ok())
+    return s;
+  return RunModel(args);
 }
 
 CLI::Option* AddModelOptions(CLI::App& sub, RunArgs& args) {
@@ -101,6 +106,7 @@ CLI::Option* AddModelOptions(CLI::App& sub, RunArgs& args) {
       ->group(group)
       ->needs(program);
   AddHostOperatorsOption(sub, args.host_operators)->needs(program);
+  AddModuleOptions(sub, args.module);
   sub.add_option("--check", args.check,
                  "Model (.tflite, .safetensors, StableHLO) that the program "
                  "was compiled from. Compares every output, and every tensor "
@@ -313,9 +319,10 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
   CLI::Option* const preset =
       sub->add_option(
              "--preset", args->preset,
-             absl::StrCat("Configuration: ", PresetsWith(Cell::kInt8),
-                          "; for StableHLO: ", PresetsWith(Cell::kBf16),
-                          " (default: lite). A program file has its own"))
+             absl::StrCat(
+                 "Configuration: ", PresetsWith(Cell::kInt8),
+                 "; for StableHLO and float models: ", PresetsWith(Cell::kBf16),
+                 " (default: lite). A program file has its own"))
           ->capture_default_str();
   sub->add_option("--batch", args->batch,
                   "Images per run. Default: 32 for the digits, 1 for a model. "

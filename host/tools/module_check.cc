@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "host/files/file_kind.h"
-#include "host/tools/module_file.h"
 #include "verif/golden/hlo/interpreter.h"
 
 namespace systole::tools {
@@ -22,12 +21,16 @@ bool SameShape(const ir::Type& a, const ir::Type& b) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ir::Module>> ReadGolden(
-    const std::string& file, const ir::Module& module) {
-  const auto kind = KindOfFile(file);
+    const std::string& file, const ModuleArgs& args, const ir::Module& module) {
+  const auto kind = ModuleKindOf(file);
   if (!kind.ok()) return kind.status();
-  if (*kind != FileKind::kStableHlo)
-    return WrongKind(file, *kind, "the StableHLO that runs");
-  auto golden = ReadStableHlo(file);
+  if (*kind == ModuleKind::kNone) {
+    const auto other = KindOfFile(file);
+    if (!other.ok()) return other.status();
+    return WrongKind(file, *other, "the program that runs");
+  }
+  auto golden = ReadModuleFile(
+      file, *kind, *kind == ModuleKind::kFloatTflite ? args : ModuleArgs());
   if (!golden.ok()) return golden;
   const std::vector<ir::Node*>&wanted = module.inputs(),
         &inputs = (*golden)->inputs();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Outputs of a StableHLO program against those of the golden interpreter.
+// Outputs of a module against those of the golden interpreter.
 #ifndef HOST_TOOLS_MODULE_CHECK_H_
 #define HOST_TOOLS_MODULE_CHECK_H_
 
@@ -13,12 +13,13 @@
 #include "absl/status/statusor.h"
 #include "host/ir/literal.h"
 #include "host/ir/module.h"
+#include "host/tools/module_file.h"
 
 namespace systole::tools {
 
-// The program of a file, which must have the inputs and outputs of `module`.
+// The module of a file, which must have the inputs and outputs of `module`.
 absl::StatusOr<std::unique_ptr<ir::Module>> ReadGolden(
-    const std::string& file, const ir::Module& module);
+    const std::string& file, const ModuleArgs& args, const ir::Module& module);
 
 struct GoldenCheck {
   int64_t values = 0;

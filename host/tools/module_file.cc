@@ -8,11 +8,15 @@
 #include <random>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "host/compiler/kernels/module_lowering.h"
+#include "host/files/file_kind.h"
 #include "host/files/read_file.h"
+#include "host/import/float/float_importer.h"
 #include "host/import/stablehlo/stablehlo_importer.h"
 #include "host/tools/commands.h"
 #include "systole/target.h"
@@ -66,6 +70,38 @@ std::string Accepted(ir::ElementType element) {
   return element == ir::ElementType::kFloat16 ? own + " or float32" : own;
 }
 
+// "NAME=1,28,28,1".
+absl::Status AddShape(const std::string& text, import::FloatOptions& options) {
+  const size_t equals = text.rfind('=');
+  const std::string name =
+      equals == std::string::npos ? "" : text.substr(0, equals);
+  ir::Ints shape;
+  for (const absl::string_view part :
+       absl::StrSplit(text.substr(name.empty() ? 0 : equals + 1), ',')) {
+    int64_t size = 0;
+    if (!absl::SimpleAtoi(part, &size) || size < 1 || size > ir::kMaxElements) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--input-shape ", text, ": sizes are needed, as in x=1,28,28,1"));
+    }
+    shape.push_back(size);
+  }
+  if (!options.shapes.emplace(name, std::move(shape)).second) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--input-shape ", text, ": is given twice"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<import::FloatOptions> FloatOptionsOf(const ModuleArgs& args) {
+  import::FloatOptions options;
+  if (args.precision == "high") options.precision = ir::Precision::kHigh;
+  if (args.precision == "highest") options.precision = ir::Precision::kHighest;
+  for (const std::string& text : args.shapes) {
+    if (absl::Status s = AddShape(text, options); !s.ok()) return s;
+  }
+  return options;
+}
+
 // float32 to one of 16 bits.
 Literal Rounded(const Literal& values, ir::ElementType element) {
   const std::vector<float>& from = values.values<float>();
@@ -82,10 +118,31 @@ Literal Rounded(const Literal& values, ir::ElementType element) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ir::Module>> ReadStableHlo(
-    const std::string& path) {
+absl::StatusOr<ModuleKind> ModuleKindOf(const std::string& path) {
+  const auto kind = KindOfFile(path);
+  if (!kind.ok()) return kind.status();
+  if (*kind == FileKind::kStableHlo) return ModuleKind::kStableHlo;
+  if (*kind != FileKind::kTflite) return ModuleKind::kNone;
+  const auto bytes = ReadFile(path);
+  if (!bytes.ok()) return bytes.status();
+  return import::IsFloatTflite(*bytes) ? ModuleKind::kFloatTflite
+                                       : ModuleKind::kNone;
+}
+
+std::string ModuleKindText(ModuleKind kind) {
+  return kind == ModuleKind::kFloatTflite ? "a float model" : "StableHLO";
+}
+
+absl::StatusOr<std::unique_ptr<ir::Module>> ReadModuleFile(
+    const std::string& path, ModuleKind kind, const ModuleArgs& args) {
   const absl::StatusOr<std::string> bytes = ReadFile(path);
   if (!bytes.ok()) return bytes.status();
+  if (kind == ModuleKind::kFloatTflite) {
+    const auto options = FloatOptionsOf(args);
+    if (!options.ok()) return options.status();
+    return import::ImportFloatTflite(*bytes, path, *options);
+  }
+  if (absl::Status s = CheckNoModuleArgs(path, args); !s.ok()) return s;
   absl::StatusOr<import::StableHloProgram> program =
       import::ImportStableHlo(*bytes);
   if (!program.ok()) {
@@ -99,18 +156,27 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ReadStableHlo(
   return std::move(program->module);
 }
 
+absl::Status CheckNoModuleArgs(const std::string& path,
+                               const ModuleArgs& args) {
+  if (args.precision.empty() && args.shapes.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, ": ", args.precision.empty() ? "--input-shape" : "--precision",
+      " is for float TensorFlow Lite models only"));
+}
+
 runtime::ModulePlacement PlacementOn(ir::Module& module, const Preset& preset) {
   lanes::LowerModule(module, preset);
   return runtime::PlacementOf(module, lanes::PlanFor(module, preset), preset);
 }
 
-absl::StatusOr<const Preset*> ModulePreset(const std::string& name,
+absl::StatusOr<const Preset*> ModulePreset(ModuleKind kind,
+                                           const std::string& name,
                                            bool given) {
   const auto preset = PresetByName(given ? name : kDefaultModulePreset);
   if (!preset.ok() || Target(**preset).float_modules()) return preset;
-  return absl::InvalidArgumentError(absl::StrCat(
-      "preset '", name,
-      "': StableHLO runs on bf16 cores: ", PresetsWith(Cell::kBf16)));
+  return absl::InvalidArgumentError(
+      absl::StrCat("preset '", name, "': ", ModuleKindText(kind),
+                   " runs on bf16 cores: ", PresetsWith(Cell::kBf16)));
 }
 
 std::string ValuesText(const ir::Type& type) {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// StableHLO programs, as jax.export writes them: their files, and the values of
-// their inputs and outputs in .npy files.
+// Files that become modules of hlo/: StableHLO programs, as jax.export writes
+// them, and float TensorFlow Lite models; and the values of their inputs and
+// outputs in .npy files.
 #ifndef HOST_TOOLS_MODULE_FILE_H_
 #define HOST_TOOLS_MODULE_FILE_H_
 
@@ -21,17 +22,36 @@
 
 namespace systole::tools {
 
-// Errors begin with the file's name: those of ImportStableHlo; Unimplemented
-// for a program of several partitions.
-absl::StatusOr<std::unique_ptr<ir::Module>> ReadStableHlo(
-    const std::string& path);
+// How a float TensorFlow Lite model becomes a module. StableHLO has precisions
+// and shapes of its own.
+struct ModuleArgs {
+  std::string precision;  // "default", "high", "highest"; "": not given
+  std::vector<std::string> shapes;  // "NAME=1,28,28,1", or without a name
+};
+
+enum class ModuleKind { kNone, kStableHlo, kFloatTflite };
+
+// kNone: the file is something else. Errors: the file cannot be read.
+absl::StatusOr<ModuleKind> ModuleKindOf(const std::string& path);
+// "StableHLO", "a float model".
+std::string ModuleKindText(ModuleKind kind);
+
+// Errors begin with the file's name: those of ImportStableHlo and
+// ImportFloatTflite; Unimplemented for a program of several partitions;
+// InvalidArgument for arguments that have no effect.
+absl::StatusOr<std::unique_ptr<ir::Module>> ReadModuleFile(
+    const std::string& path, ModuleKind kind, const ModuleArgs& args);
+
+// InvalidArgument if arguments for a module are given for another file.
+absl::Status CheckNoModuleArgs(const std::string& path, const ModuleArgs& args);
 
 // What of it runs where on the preset; the module is lowered.
 runtime::ModulePlacement PlacementOn(ir::Module& module, const Preset& preset);
 
-// A preset that such programs run on, the `lite` one if none is given. Errors:
+// A preset that such files run on, the `lite` one if none is given. Errors:
 // InvalidArgument lists those that there are.
-absl::StatusOr<const Preset*> ModulePreset(const std::string& name, bool given);
+absl::StatusOr<const Preset*> ModulePreset(ModuleKind kind,
+                                           const std::string& name, bool given);
 
 // "float32 (17, 32)".
 std::string ValuesText(const ir::Type& type);

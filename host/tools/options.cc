@@ -17,6 +17,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "host/files/data_file.h"
+#include "host/files/shell_word.h"
 
 namespace systole::tools {
 namespace {
@@ -156,6 +157,30 @@ void AddFirmwareOption(CLI::App& sub, std::string& file) {
                  "the built-in one, on presets with a scalar unit "
                  "(docs/firmware.md) (rtl)")
       ->check(FileName());
+}
+
+void AddModuleOptions(CLI::App& sub, ModuleArgs& args) {
+  const char* const group = "A float TensorFlow Lite model";
+  sub.add_option("--precision", args.precision,
+                 "Passes of bf16 that a product of floats takes: default (1), "
+                 "high (3) or highest (6)")
+      ->group(group)
+      ->check(CLI::IsMember({"default", "high", "highest"}));
+  sub.add_option(
+         "--input-shape", args.shapes,
+         "NAME=SIZES, such as x=1,16000: the shape of an input in place "
+         "of the file's; without NAME= for the only input")
+      ->group(group)
+      ->check(FileName());
+}
+
+std::string ModuleOptionsText(const ModuleArgs& args) {
+  std::string text;
+  if (!args.precision.empty())
+    absl::StrAppend(&text, " --precision ", args.precision);
+  for (const std::string& shape : args.shapes)
+    absl::StrAppend(&text, " --input-shape ", ShellWord(shape));
+  return text;
 }
 
 void AddWaveOptions(CLI::App& sub, WaveArgs& args) {

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "host/tools/module_file.h"
 #include "host/tools/waves.h"
 
 namespace systole::tools {
@@ -36,6 +37,9 @@ CLI::Option* AddHostOperatorsOption(CLI::App& sub, std::string& choice);
 void AddFirmwareOption(CLI::App& sub, std::string& file);
 
 // --trace, --trace-layer, --trace-window, --trace-run, --trace-core, --waves.
+void AddModuleOptions(CLI::App& sub, ModuleArgs& args);
+// The same options, as a command line has them: " --precision highest".
+std::string ModuleOptionsText(const ModuleArgs& args);
 void AddWaveOptions(CLI::App& sub, WaveArgs& args);
 
 // What to say to arguments that the parser refuses: of a command or an option

@@ -8,20 +8,20 @@
 #include "absl/strings/str_cat.h"
 #include "host/profile/module_recorder.h"
 #include "host/tools/interrupt.h"
-#include "host/tools/module_file.h"
 #include "host/tools/report.h"
 
 namespace systole::tools {
-absl::Status ProfileStableHlo(const RunArgs& args,
-                              const std::function<absl::Status()>& check_files,
-                              const FinishProfile& finish) {
+
+absl::Status ProfileModuleFile(const RunArgs& args, ModuleKind kind,
+                               const std::function<absl::Status()>& check_files,
+                               const FinishProfile& finish) {
   if (args.batch) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(args.model, ": --batch has no effect on StableHLO"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        args.model, ": --batch has no effect on ", ModuleKindText(kind)));
   }
-  const auto preset = ModulePreset(args.preset, args.preset_given);
+  const auto preset = ModulePreset(kind, args.preset, args.preset_given);
   if (!preset.ok()) return preset.status();
-  auto module = ReadStableHlo(args.model);
+  auto module = ReadModuleFile(args.model, kind, args.module);
   if (!module.ok()) return module.status();
   if (absl::Status s = check_files(); !s.ok()) return s;
 

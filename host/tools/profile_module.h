@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `systole profile` of StableHLO: its programs, a product or a kernel each, are
-// joined to one, of which each is a layer.
+// `systole profile` of StableHLO and of float models: the programs, a product
+// or a kernel each, are joined to one, of which each is a layer.
 #ifndef HOST_TOOLS_PROFILE_MODULE_H_
 #define HOST_TOOLS_PROFILE_MODULE_H_
 
@@ -20,9 +20,9 @@ using FinishProfile =
 
 // args.model on random inputs of args.seed. check_files: whether what is to be
 // written can be, before the run.
-absl::Status ProfileStableHlo(const RunArgs& args,
-                              const std::function<absl::Status()>& check_files,
-                              const FinishProfile& finish);
+absl::Status ProfileModuleFile(const RunArgs& args, ModuleKind kind,
+                               const std::function<absl::Status()>& check_files,
+                               const FinishProfile& finish);
 
 }  // namespace systole::tools
 

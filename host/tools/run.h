@@ -15,6 +15,7 @@
 #include "host/files/data_file.h"
 #include "host/runtime/compiled_model.h"
 #include "host/tools/commands.h"
+#include "host/tools/module_file.h"
 #include "host/tools/waves.h"
 #include "systole/device.h"
 
@@ -38,6 +39,7 @@ struct RunArgs {
   int64_t random = 0;
   bool dequantise = false;
   bool reset_variables = false;  // in front of each image
+  ModuleArgs module;             // of a float model
   // A program without a model: "ADDRESS=FILE", "ADDRESS+BYTES=FILE".
   // `second`: the program of the chip's other core.
   std::vector<std::string> memory, dumps;
@@ -86,8 +88,8 @@ absl::Status Stopped(int64_t done, int64_t images);
 
 absl::Status RunDigits(const RunArgs& args);
 absl::Status RunModel(const RunArgs& args);
-// args.model: StableHLO.
-absl::Status RunStableHlo(const RunArgs& args);
+// args.model: StableHLO or a float model.
+absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind);
 // `program`: the file args.model, which holds no model.
 absl::Status RunProgram(const RunArgs& args, const Program& program);
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `systole run` of StableHLO: products on the array of a bf16 core, what else
-// it can on its vector unit, the rest on the host.
+// `systole run` of StableHLO and of float models: products on the array of a
+// bf16 core, what else it can on its vector unit, the rest on the host.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -20,7 +20,6 @@
 #include "host/runtime/client.h"
 #include "host/tools/interrupt.h"
 #include "host/tools/module_check.h"
-#include "host/tools/module_file.h"
 #include "host/tools/report.h"
 #include "host/tools/run.h"
 #include "host/tools/tensor_io.h"
@@ -111,13 +110,14 @@ struct Results {
 };
 
 // Options that have no effect here.
-absl::Status CheckOptions(const RunArgs& args) {
+absl::Status CheckOptions(const RunArgs& args, ModuleKind kind) {
   static const std::set<std::string> without = {
       "--batch", "--float", "--reset-variables", "--tensors", "--trace-core"};
   for (const std::string& option : args.given) {
     if (without.count(option) > 0) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          args.model, ": ", option, " has no effect on StableHLO"));
+      return absl::InvalidArgumentError(absl::StrCat(args.model, ": ", option,
+                                                     " has no effect on ",
+                                                     ModuleKindText(kind)));
     }
   }
   return absl::OkStatus();
@@ -312,11 +312,11 @@ Json ToJson(const RunArgs& args, const std::string& preset,
 
 }  // namespace
 
-absl::Status RunStableHlo(const RunArgs& args) {
-  if (absl::Status s = CheckOptions(args); !s.ok()) return s;
-  const auto preset = ModulePreset(args.preset, args.preset_given);
+absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
+  if (absl::Status s = CheckOptions(args, kind); !s.ok()) return s;
+  const auto preset = ModulePreset(kind, args.preset, args.preset_given);
   if (!preset.ok()) return preset.status();
-  auto module = ReadStableHlo(args.model);
+  auto module = ReadModuleFile(args.model, kind, args.module);
   if (!module.ok()) return OneLine(module.status());
   const auto inputs = InputsOf(args, **module);
   if (!inputs.ok()) return OneLine(inputs.status());
@@ -328,7 +328,7 @@ absl::Status RunStableHlo(const RunArgs& args) {
   if (absl::Status s = CheckFiles(args, *files); !s.ok()) return s;
   std::unique_ptr<ir::Module> golden;
   if (!args.check.empty()) {
-    auto read = ReadGolden(args.check, **module);
+    auto read = ReadGolden(args.check, args.module, **module);
     if (!read.ok()) return OneLine(read.status());
     golden = *std::move(read);
   }

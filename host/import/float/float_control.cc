@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// IF and WHILE: their subgraphs become regions.
+#include "host/import/float/float_operator.h"
+
+namespace systole::import {
+namespace {
+
+using B = tflite::BuiltinOperator;
+
+constexpr int kMostDepth = 16;
+
+// The subgraph as a region that takes values of these types. A region reads
+// only its parameters, so constants of the model are its own.
+std::shared_ptr<const ir::Module> Region(FloatOperator& in, int subgraph,
+                                         const std::vector<ir::Type>& types) {
+  FloatContext& context = in.graph().context();
+  const auto* const all = context.model.subgraphs();
+  if (!in.ok() ||
+      !in.Require(0 < subgraph &&
+                      subgraph < static_cast<int64_t>(all->size()) &&
+                      all->Get(subgraph) != nullptr,
+                  "subgraph ", subgraph, " of ", all->size()) ||
+      !in.Require(in.graph().depth() < kMostDepth, "more than ", kMostDepth,
+                  " subgraphs inside each other"))
+    return nullptr;
+  auto region = std::make_shared<ir::Module>();
+  FloatGraph graph(context, *all->Get(subgraph), *region,
+                   in.graph().depth() + 1);
+  const absl::Status status = graph.Import(&types);
+  if (status.ok()) return region;
+  in.Fail(Prefixed(absl::StrCat("subgraph ", subgraph), status));
+  return nullptr;
+}
+
+std::vector<ir::Type> TypesOf(const std::vector<Value>& values) {
+  std::vector<ir::Type> types;
+  for (const Value& value : values) types.push_back(value.type());
+  return types;
+}
+
+void SetAll(FloatOperator& in, ir::Node node, std::vector<ir::Type> types) {
+  if (!in.ok() || !in.Require(static_cast<int>(types.size()) == in.outputs(),
+                              in.outputs(), " results of ", types.size()))
+    return;
+  node.type = types[0];
+  node.more_types.assign(types.begin() + 1, types.end());
+  const Value value = in.nodes().Add(std::move(node));
+  for (int i = 0; i < in.outputs() && in.ok(); ++i)
+    in.Set(Value(value.node, i), tflite::Activation_NONE, i);
+}
+
+void ImportIf(FloatOperator& in) {
+  const auto* o = in.Read(in.op().options_as_IfOptions());
+  ir::Node node;
+  node.op = Op::kHloIf;
+  std::vector<Value> captured;
+  for (int i = 1; i < in.inputs() && in.ok(); ++i)
+    captured.push_back(in.Raw(i));
+  const Value condition = in.nodes().Reshape(in.Raw(0), {});
+  if (!in.ok()) return;
+  node.operands = {condition};
+  node.operands.insert(node.operands.end(), captured.begin(), captured.end());
+  const std::vector<ir::Type> types = TypesOf(captured);
+  for (const int subgraph : {o->then_subgraph(), o->else_subgraph()})
+    node.regions.push_back(Region(in, subgraph, types));
+  if (!in.ok()) return;
+  std::vector<ir::Type> results;
+  for (const ir::Output& output : node.regions[0]->outputs)
+    results.push_back(output.node.type());
+  SetAll(in, std::move(node), std::move(results));
+}
+
+void ImportWhile(FloatOperator& in) {
+  const auto* o = in.Read(in.op().options_as_WhileOptions());
+  ir::Node node;
+  node.op = Op::kHloWhile;
+  for (int i = 0; i < in.inputs() && in.ok(); ++i)
+    node.operands.push_back(in.Raw(i));
+  if (!in.ok()) return;
+  const std::vector<ir::Type> types = TypesOf(node.operands);
+  for (const int subgraph : {o->cond_subgraph(), o->body_subgraph()})
+    node.regions.push_back(Region(in, subgraph, types));
+  SetAll(in, std::move(node), types);
+}
+
+}  // namespace
+
+FloatRules ControlRules() {
+  return {
+      {B::BuiltinOperator_IF, ImportIf},
+      {B::BuiltinOperator_WHILE, ImportWhile},
+  };
+}
+
+}  // namespace systole::import

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR, one dimension after the other.
+// A place of the result lies at `scale` times its index of the input, or half
+// an element further on either side with half_pixel_centers.
+#include <algorithm>
+#include <cmath>
+
+#include "host/import/float/float_operator.h"
+
+namespace systole::import {
+namespace {
+
+using B = tflite::BuiltinOperator;
+
+struct Resized {
+  bool align_corners = false, half_pixels = false;
+  Ints sizes;  // height, width
+};
+
+template <typename Options>
+Resized ReadResized(FloatOperator& in, Value x, const Options* o) {
+  Resized resized;
+  if (in.Read(o) == nullptr) return resized;
+  resized = {o->align_corners(), o->half_pixel_centers(), in.Integers(1)};
+  if (!in.ok()) return resized;
+  in.Require(x.type().rank() == 4 && x.type().elements() > 0 &&
+                 resized.sizes.size() == 2 && resized.sizes[0] > 0 &&
+                 resized.sizes[1] > 0 &&
+                 SizeOf(resized.sizes) <= ir::kMaxElements,
+             ir::TypeText(x.type()), " to ", ir::ShapeText(resized.sizes));
+  return resized;
+}
+
+// In fp32, as the reference kernels compute it.
+float ScaleOf(const Resized& resized, int64_t from, int64_t to) {
+  return resized.align_corners && to > 1
+             ? static_cast<float>(from - 1) / static_cast<float>(to - 1)
+             : static_cast<float>(from) / static_cast<float>(to);
+}
+
+// Element i of the result is low + share * (high - low).
+struct Neighbours {
+  Ints low, high;
+  std::vector<float> share;
+};
+
+Neighbours NeighboursOf(const Resized& resized, int64_t from, int64_t to) {
+  Neighbours all;
+  const float scale = ScaleOf(resized, from, to);
+  for (int64_t i = 0; i < to; ++i) {
+    const float place = resized.half_pixels
+                            ? (static_cast<float>(i) + 0.5f) * scale - 0.5f
+                            : static_cast<float>(i) * scale;
+    const int64_t low = std::clamp<int64_t>(
+        static_cast<int64_t>(std::floor(place)), 0, from - 1);
+    const int64_t high = std::clamp<int64_t>(
+        static_cast<int64_t>(std::ceil(place)), 0, from - 1);
+    all.low.push_back(low);
+    all.high.push_back(high);
+    all.share.push_back(high == low ? 0.0f : place - static_cast<float>(low));
+  }
+  return all;
+}
+
+// The slices of these indices. Where the size becomes a multiple, the indices
+// of each phase follow each other, but for the ends: slices of the input with
+// its ends repeated, in place of a gather.
+Value Taken(HloNodes& n, Value x, int64_t dimension, const Ints& indices) {
+  if (!n.ok()) return x;
+  const int64_t size = x.type().shape[dimension];
+  const auto count = static_cast<int64_t>(indices.size());
+  const int64_t phases = count / size;
+  if (count % size != 0 || phases < 2) return n.Take(x, dimension, indices);
+  std::vector<Value> parts;
+  Ints with_phase = x.type().shape, result = x.type().shape;
+  with_phase.insert(with_phase.begin() + dimension + 1, 1);
+  result[dimension] = count;
+  for (int64_t phase = 0; phase < phases; ++phase) {
+    // Index i of the phase is i + shift, moved inside.
+    const int64_t middle = size / 2;
+    const int64_t shift = indices[middle * phases + phase] - middle;
+    for (int64_t i = 0; i < size; ++i) {
+      if (indices[i * phases + phase] !=
+          std::clamp<int64_t>(i + shift, 0, size - 1))
+        return n.Take(x, dimension, indices);
+    }
+    Value part = x;
+    const int64_t moved = std::min(std::abs(shift), size - 1);
+    if (shift != 0) {
+      const bool up = shift > 0;
+      std::vector<Value> pieces(
+          moved, n.Part(x, dimension, up ? size - 1 : 0, up ? size : 1));
+      pieces.insert(
+          up ? pieces.begin() : pieces.end(),
+          n.Part(x, dimension, up ? moved : 0, up ? size : size - moved));
+      part = n.Join(pieces, dimension);
+    }
+    parts.push_back(n.Reshape(part, with_phase));
+  }
+  return n.Reshape(n.Join(parts, dimension + 1), result);
+}
+
+Value Interpolated(HloNodes& n, Value x, int64_t dimension,
+                   const Resized& resized, int64_t to) {
+  if (!n.ok() || x.type().shape[dimension] == to) {
+    // Places are those of the input, with any convention.
+    return x;
+  }
+  const Neighbours all = NeighboursOf(resized, x.type().shape[dimension], to);
+  const Value low = Taken(n, x, dimension, all.low);
+  if (std::all_of(all.share.begin(), all.share.end(),
+                  [](float share) { return share == 0; }))
+    return low;
+  const Value high = Taken(n, x, dimension, all.high);
+  if (!n.ok()) return x;
+  const Value share =
+      n.BroadcastIn(n.Floats(all.share), low.type().shape, {dimension});
+  return n.Binary(
+      Op::kHloAdd, low,
+      n.Binary(Op::kHloMultiply, n.Binary(Op::kHloSubtract, high, low), share));
+}
+
+void ImportBilinear(FloatOperator& in) {
+  const Value x = in.Real(0);
+  const Resized resized =
+      ReadResized(in, x, in.op().options_as_ResizeBilinearOptions());
+  if (!in.ok()) return;
+  const Value rows = Interpolated(in.nodes(), x, 1, resized, resized.sizes[0]);
+  in.Set(Interpolated(in.nodes(), rows, 2, resized, resized.sizes[1]));
+}
+
+// The index below the place; with align_corners the nearest one.
+Ints NearestOf(const Resized& resized, int64_t from, int64_t to) {
+  const float scale = ScaleOf(resized, from, to);
+  const float offset = resized.half_pixels ? 0.5f : 0.0f;
+  Ints all;
+  for (int64_t i = 0; i < to; ++i) {
+    const float place = (static_cast<float>(i) + offset) * scale;
+    const auto index = static_cast<int64_t>(
+        resized.align_corners ? std::round(place) : std::floor(place));
+    all.push_back(std::clamp<int64_t>(index, 0, from - 1));
+  }
+  return all;
+}
+
+void ImportNearest(FloatOperator& in) {
+  HloNodes& n = in.nodes();
+  Value x = in.Raw(0);
+  const Resized resized =
+      ReadResized(in, x, in.op().options_as_ResizeNearestOptions());
+  for (int64_t d : {1, 2}) {
+    if (!in.ok()) return;
+    const int64_t size = x.type().shape[d];
+    x = Taken(n, x, d, NearestOf(resized, size, resized.sizes[d - 1]));
+  }
+  in.SetMoved(x);
+}
+
+}  // namespace
+
+FloatRules ResizeRules() {
+  return {
+      {B::BuiltinOperator_RESIZE_BILINEAR, ImportBilinear},
+      {B::BuiltinOperator_RESIZE_NEAREST_NEIGHBOR, ImportNearest},
+  };
+}
+
+}  // namespace systole::import
