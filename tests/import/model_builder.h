@@ -66,6 +66,16 @@ class ModelBuilder {
     return static_cast<int>(tensors_.size() - 1);
   }
 
+  // A constant whose values are stored as `sparsity` says.
+  int SparseTensor(const std::vector<int32_t>& shape, tflite::TensorType type,
+                   uint32_t buffer,
+                   flatbuffers::Offset<tflite::Sparsity> sparsity) {
+    const std::string name = "t" + std::to_string(tensors_.size());
+    tensors_.push_back(tflite::CreateTensorDirect(
+        fbb, &shape, type, buffer, name.c_str(), 0, false, sparsity));
+    return static_cast<int>(tensors_.size() - 1);
+  }
+
   // A constant tensor of 32-bit integers.
   int Integers(const std::vector<int32_t>& values) {
     std::vector<uint8_t> bytes(4 * values.size());
@@ -86,6 +96,17 @@ class ModelBuilder {
         options));
   }
 
+  // Makes what was added a further subgraph; its index.
+  int Subgraph(const std::vector<int32_t>& inputs,
+               const std::vector<int32_t>& outputs) {
+    further_.push_back(tflite::CreateSubGraphDirect(fbb, &tensors_, &inputs,
+                                                    &outputs, &operators_));
+    tensors_.clear();
+    operators_.clear();
+    return static_cast<int>(further_.size());
+  }
+
+  // With what was added since the last subgraph as the main graph.
   std::string Model(const std::vector<int32_t>& inputs,
                     const std::vector<int32_t>& outputs) {
     std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs;
@@ -93,6 +114,7 @@ class ModelBuilder {
       graphs.push_back(tflite::CreateSubGraphDirect(fbb, &tensors_, &inputs,
                                                     &outputs, &operators_));
     }
+    graphs.insert(graphs.end(), further_.begin(), further_.end());
     tflite::FinishModelBuffer(
         fbb, tflite::CreateModelDirect(fbb, version, &codes_, &graphs, nullptr,
                                        &buffers_));
@@ -105,6 +127,7 @@ class ModelBuilder {
   std::vector<flatbuffers::Offset<tflite::Tensor>> tensors_;
   std::vector<flatbuffers::Offset<tflite::OperatorCode>> codes_;
   std::vector<flatbuffers::Offset<tflite::Operator>> operators_;
+  std::vector<flatbuffers::Offset<tflite::SubGraph>> further_;
 };
 
 }  // namespace systole::import

@@ -60,6 +60,8 @@ class Walk {
   // Visits what is stored below position `at` of a level; false at an index
   // that is not inside.
   bool Run(size_t level, int64_t at, int64_t offset) {
+    if (++visits_ > kMostVisits * static_cast<int64_t>(dense_.size() + 1))
+      return false;  // lists that overlap
     if (level == levels_.size()) {
       const int64_t from = at * bytes_, to = offset * bytes_;
       if (from + bytes_ > static_cast<int64_t>(stored_.size()) ||
@@ -88,10 +90,13 @@ class Walk {
   }
 
  private:
+  static constexpr int64_t kMostVisits = 32;  // for each byte
+
   const std::vector<Level> levels_;
   const absl::Span<const uint8_t> stored_;
   const int64_t bytes_;
   std::vector<uint8_t>& dense_;
+  int64_t visits_ = 0;
 };
 
 }  // namespace
@@ -100,7 +105,7 @@ absl::StatusOr<std::vector<uint8_t>> Densified(const tflite::Tensor& tensor,
                                                absl::Span<const uint8_t> stored,
                                                const Ints& shape,
                                                int64_t element_bytes) {
-  constexpr int64_t kMostGrowth = 1 << 20;
+  constexpr int64_t kMostGrowth = 1 << 10, kSmall = 1 << 20;
   const tflite::Sparsity& sparsity = *tensor.sparsity();
   const auto rank = static_cast<int64_t>(shape.size());
   const auto* const order = sparsity.traversal_order();
@@ -113,7 +118,8 @@ absl::StatusOr<std::vector<uint8_t>> Densified(const tflite::Tensor& tensor,
     return Invalid("a sparse tensor of rank ", rank, " with ", levels,
                    " levels");
   const int64_t size = SizeOf(shape);
-  if (size > static_cast<int64_t>(stored.size() + 1) * kMostGrowth)
+  if (size >
+      std::max(static_cast<int64_t>(stored.size()) * kMostGrowth, kSmall))
     return Unsupported("a sparse tensor of ", stored.size(),
                        " bytes in the shape ", ir::ShapeText(shape));
   // Sizes of the blocks, along the tensor's dimensions.

@@ -97,7 +97,7 @@ absl::Status ImportFloatOperator(FloatGraph& graph, const tflite::Operator& op,
                                  tflite::BuiltinOperator code);
 
 // The dense values of a constant sparse tensor. Errors: InvalidArgument;
-// Unimplemented beyond a million times the values that are stored.
+// Unimplemented beyond a thousand elements for each byte that is stored.
 absl::StatusOr<std::vector<uint8_t>> Densified(const tflite::Tensor& tensor,
                                                absl::Span<const uint8_t> stored,
                                                const Ints& shape,

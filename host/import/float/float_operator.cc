@@ -29,6 +29,12 @@ const std::map<tflite::BuiltinOperator, FloatImport>& Table() {
 
 }  // namespace
 
+std::vector<tflite::BuiltinOperator> FloatOperators() {
+  std::vector<tflite::BuiltinOperator> all;
+  for (const auto& [code, import] : Table()) all.push_back(code);
+  return all;
+}
+
 absl::Status ImportFloatOperator(FloatGraph& graph, const tflite::Operator& op,
                                  tflite::BuiltinOperator code) {
   FloatOperator in(graph, op);

@@ -109,6 +109,9 @@ struct FloatRule {
 };
 using FloatRules = std::vector<FloatRule>;
 
+// The operators of all lists.
+std::vector<tflite::BuiltinOperator> FloatOperators();
+
 // One list for each family.
 FloatRules ProductRules();      // convolutions, dense layers
 FloatRules ElementwiseRules();  // arithmetic, comparisons, conversions

@@ -163,18 +163,20 @@ ir::HloWindowAttributes Unit(int64_t rank) {
   return {ones, ones, ones, ones, zeros, zeros};
 }
 
-// x / (bias + alpha * sum of squares of 2 radius + 1 channels) ^ beta
+// x / (bias + alpha * sum of squares) ^ beta, of the channels from c - radius
+// to c + radius - 1, as the reference kernel counts them.
 void ImportLocalResponse(FloatOperator& in) {
   HloNodes& n = in.nodes();
   const auto* o =
       in.Read(in.op().options_as_LocalResponseNormalizationOptions());
   const Value x = in.Real(0);
-  if (!HasLast(in, x) || !in.Require(0 <= o->radius() && o->radius() < 1 << 16,
+  if (!HasLast(in, x) || !in.Require(1 <= o->radius() && o->radius() < 1 << 16,
                                      "radius ", o->radius()))
     return;
   ir::HloWindowAttributes a = Unit(x.type().rank());
-  a.window.back() = 2 * int64_t{o->radius()} + 1;
-  a.low.back() = a.high.back() = o->radius();
+  a.window.back() = 2 * int64_t{o->radius()};
+  a.low.back() = o->radius();
+  a.high.back() = o->radius() - 1;
   const Value sum =
       n.ReduceWindow(Op::kHloAdd, n.Binary(Op::kHloMultiply, x, x), a);
   if (!in.ok()) return;
@@ -209,8 +211,8 @@ void ImportCumsum(FloatOperator& in) {
 
 struct Pool {
   Value x;
-  ir::HloWindowAttributes windows;
-  std::vector<float> counts;  // of elements in each window, row by row
+  Windows windows;
+  ir::HloWindowAttributes attributes;
 };
 
 Pool ReadPool(FloatOperator& in) {
@@ -218,33 +220,25 @@ Pool ReadPool(FloatOperator& in) {
   const auto* o = in.Read(in.op().options_as_Pool2DOptions());
   if (!in.ok()) return pool;
   const Ints& x = pool.x.type().shape;
-  const Windows windows{{o->filter_height(), o->filter_width()},
-                        {o->stride_h(), o->stride_w()},
-                        {1, 1},
-                        o->padding()};
-  if (!CheckWindows(in, windows) ||
+  pool.windows = {{o->filter_height(), o->filter_width()},
+                  {o->stride_h(), o->stride_w()},
+                  {1, 1},
+                  o->padding()};
+  if (!CheckWindows(in, pool.windows) ||
       !in.Require(x.size() == 4 && SizeOf(x) > 0, "input ", ir::ShapeText(x)))
     return pool;
   Ints low, high;
-  windows.Pads({x[1], x[2]}, low, high);
-  pool.windows = Unit(4);
-  std::vector<float> along[2];
+  pool.windows.Pads({x[1], x[2]}, low, high);
+  pool.attributes = Unit(4);
   for (int i : {0, 1}) {
-    pool.windows.window[1 + i] = windows.kernel[i];
-    pool.windows.stride[1 + i] = windows.stride[i];
-    pool.windows.low[1 + i] = low[i];
-    pool.windows.high[1 + i] = high[i];
-    const int64_t end = x[1 + i] + low[i] + high[i] - windows.kernel[i];
-    for (int64_t at = 0; at <= end; at += windows.stride[i]) {
-      const int64_t from = std::max<int64_t>(at - low[i], 0),
-                    to = std::min(at - low[i] + windows.kernel[i], x[1 + i]);
-      along[i].push_back(static_cast<float>(to - from));
-    }
+    pool.attributes.window[1 + i] = pool.windows.kernel[i];
+    pool.attributes.stride[1 + i] = pool.windows.stride[i];
+    pool.attributes.low[1 + i] = low[i];
+    pool.attributes.high[1 + i] = high[i];
+    in.Require(x[1 + i] + low[i] + high[i] >= pool.windows.kernel[i],
+               "a pool of ", ir::ShapeText(pool.windows.kernel), " over ",
+               ir::ShapeText(x));
   }
-  for (const float h : along[0])
-    for (const float w : along[1]) pool.counts.push_back(h * w);
-  in.Require(!pool.counts.empty(), "a pool of ", ir::ShapeText(windows.kernel),
-             " over ", ir::ShapeText(x));
   return pool;
 }
 
@@ -255,23 +249,46 @@ tflite::Activation PoolActivation(FloatOperator& in) {
 
 void ImportMaxPool(FloatOperator& in) {
   const Pool pool = ReadPool(in);
-  in.Set(in.nodes().ReduceWindow(Op::kHloMaximum, pool.x, pool.windows),
+  in.Set(in.nodes().ReduceWindow(Op::kHloMaximum, pool.x, pool.attributes),
          PoolActivation(in));
+}
+
+// Elements of the input in each window along dimension 1 + `i`.
+std::vector<float> Counts(const Pool& pool, int i, int64_t positions) {
+  const auto& a = pool.attributes;
+  const int64_t size = pool.x.type().shape[1 + i];
+  std::vector<float> counts;
+  for (int64_t p = 0; p < positions; ++p) {
+    const int64_t at = p * a.stride[1 + i] - a.low[1 + i];
+    counts.push_back(static_cast<float>(std::min(at + a.window[1 + i], size) -
+                                        std::max<int64_t>(at, 0)));
+  }
+  return counts;
 }
 
 // The mean of the elements in the windows, without the padding.
 Value Averaged(FloatOperator& in, Value x, const Pool& pool) {
+  constexpr int64_t kMostPositions = 1 << 16;
   HloNodes& n = in.nodes();
-  const Value sum = n.ReduceWindow(Op::kHloAdd, x, pool.windows);
+  const Value sum = n.ReduceWindow(Op::kHloAdd, x, pool.attributes);
   if (!in.ok()) return sum;
-  const float first = pool.counts[0];
-  if (std::count(pool.counts.begin(), pool.counts.end(), first) ==
-      static_cast<int64_t>(pool.counts.size()))
-    return n.With(Op::kHloDivide, sum, first);
+  const auto padded = [](int64_t pad) { return pad > 0; };
   const Ints& y = sum.type().shape;
-  return n.Binary(
-      Op::kHloDivide, sum,
-      n.BroadcastIn(n.Reshape(n.Floats(pool.counts), {y[1], y[2]}), y, {1, 2}));
+  if (std::none_of(pool.attributes.low.begin(), pool.attributes.low.end(),
+                   padded) &&
+      std::none_of(pool.attributes.high.begin(), pool.attributes.high.end(),
+                   padded)) {
+    return n.With(
+        Op::kHloDivide, sum,
+        static_cast<double>(pool.windows.kernel[0] * pool.windows.kernel[1]));
+  }
+  if (!in.Require(std::max(y[1], y[2]) <= kMostPositions, "a pool of ",
+                  ir::ShapeText(y)))
+    return sum;
+  const Value counts = n.Binary(
+      Op::kHloMultiply, n.Reshape(n.Floats(Counts(pool, 0, y[1])), {y[1], 1}),
+      n.Reshape(n.Floats(Counts(pool, 1, y[2])), {1, y[2]}));
+  return n.Binary(Op::kHloDivide, sum, n.BroadcastIn(counts, y, {1, 2}));
 }
 
 void ImportAveragePool(FloatOperator& in) {

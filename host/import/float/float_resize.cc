@@ -14,6 +14,9 @@ namespace {
 
 using B = tflite::BuiltinOperator;
 
+constexpr int64_t kMostPixels = 1 << 16;  // of a line
+constexpr int64_t kMostShift = 4;         // without a gather
+
 struct Resized {
   bool align_corners = false, half_pixels = false;
   Ints sizes;  // height, width
@@ -27,8 +30,8 @@ Resized ReadResized(FloatOperator& in, Value x, const Options* o) {
   if (!in.ok()) return resized;
   in.Require(x.type().rank() == 4 && x.type().elements() > 0 &&
                  resized.sizes.size() == 2 && resized.sizes[0] > 0 &&
-                 resized.sizes[1] > 0 &&
-                 SizeOf(resized.sizes) <= ir::kMaxElements,
+                 resized.sizes[1] > 0 && resized.sizes[0] <= kMostPixels &&
+                 resized.sizes[1] <= kMostPixels,
              ir::TypeText(x.type()), " to ", ir::ShapeText(resized.sizes));
   return resized;
 }
@@ -81,6 +84,7 @@ Value Taken(HloNodes& n, Value x, int64_t dimension, const Ints& indices) {
     // Index i of the phase is i + shift, moved inside.
     const int64_t middle = size / 2;
     const int64_t shift = indices[middle * phases + phase] - middle;
+    if (std::abs(shift) > kMostShift) return n.Take(x, dimension, indices);
     for (int64_t i = 0; i < size; ++i) {
       if (indices[i * phases + phase] !=
           std::clamp<int64_t>(i + shift, 0, size - 1))
