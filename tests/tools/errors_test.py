@@ -60,15 +60,21 @@ def elf(*segments, machine=243, bits=32, kind=2, entry=0x80, flags=1, order="<")
     return ident + struct.pack(order + "HHIIIIIHHHHHH", kind, machine, 1, entry, 52, 0, flags, 52, 32, len(segments), 0, 0, 0) + headers + data
 
 
-def float_model(weights):
-    """A dense layer of TensorFlow Lite on float32, its weights of the type that is named, as the JSON of flatc."""
+def float_model(weights, custom=None):
+    """A dense layer of TensorFlow Lite on float32, its weights of the type that is named, and a custom operator after it, as the JSON of
+    flatc."""
     quantised = {"quantization": {"scale": [0.5], "zero_point": [0]}} if weights == "INT8" else {}
     tensors = [{"shape": [1, 4], "type": "FLOAT32", "buffer": 0, "name": "x"},
                {"shape": [2, 4], "type": weights, "buffer": 1, "name": "w", **quantised},
                {"shape": [1, 2], "type": "FLOAT32", "buffer": 0, "name": "y"}]
     operators = [{"opcode_index": 0, "inputs": [0, 1, -1], "outputs": [2], "options_type": "FullyConnectedOptions", "options": {}}]
-    return {"version": 3, "operator_codes": [{"deprecated_builtin_code": 9, "builtin_code": "FULLY_CONNECTED", "version": 1}],
-            "subgraphs": [{"tensors": tensors, "inputs": [0], "outputs": [2], "operators": operators}],
+    codes = [{"deprecated_builtin_code": 9, "builtin_code": "FULLY_CONNECTED", "version": 1}]
+    if custom:
+        tensors.append({"shape": [1, 2], "type": "FLOAT32", "buffer": 0, "name": "z"})
+        codes.append({"deprecated_builtin_code": 32, "builtin_code": "CUSTOM", "custom_code": custom, "version": 1})
+        operators.append({"opcode_index": 1, "inputs": [2], "outputs": [3]})
+    return {"version": 3, "operator_codes": codes,
+            "subgraphs": [{"tensors": tensors, "inputs": [0], "outputs": [len(tensors) - 1], "operators": operators}],
             "buffers": [{}, {"data": [1] * (8 if weights == "INT8" else 32)}]}
 
 
@@ -122,8 +128,8 @@ def write_files(folder, environment):
             ("twice", elf((0, code, 256), (0x80, code, 256))), ("cut", elf((0, code, 256))[:300]), ("stub", elf()[:40]),
             ("table", elf((0, code, 256))[:60]), ("less", elf((0, code, 128)))):
         put(f"{name}.elf", data)
-    for name, weights in (("float", "FLOAT32"), ("dynamic", "INT8")):
-        put(f"{name}.json", json.dumps(float_model(weights)))
+    for name, *layer in (("float", "FLOAT32"), ("dynamic", "INT8"), ("custom", "FLOAT32", "MyOp")):
+        put(f"{name}.json", json.dumps(float_model(*layer)))
         subprocess.run(["flatc", "-b", str(ROOT / "host/import/tflite_schema.fbs"), f"{name}.json"], cwd=folder, check=True)
         (folder / f"{name}.json").unlink()
         (folder / f"{name}.bin").rename(folder / f"{name}.tflite")
