@@ -221,10 +221,10 @@ systole_status systole_program_save(const systole_program* handle,
     if (!program.ok()) return program.status();
     if (absl::Status s = CheckPointer(path, "path"); !s.ok()) return s;
     if ((*program)->model() == nullptr) {
-      return absl::FailedPreconditionError(
-          absl::StrCat((*program)->name(),
-                       ": StableHLO has no program file: keep the "
-                       "artifact that it came from"));
+      return absl::FailedPreconditionError(absl::StrCat(
+          (*program)->name(),
+          ": StableHLO and float models have no program file: keep the "
+          "artifact that it came from"));
     }
     return systole::runtime::WriteModel(*(*program)->model(), path);
   });

@@ -92,41 +92,6 @@ absl::Status ImportOperators(TfliteGraph& graph, Variables& variables,
       refused.size(), " operators stand in the way:", PrintableList(refused)));
 }
 
-// Why a model is not fully quantised to integers, or "" if it is: operands of
-// its products are float32.
-std::string FloatModel(const tflite::Model& model,
-                       const tflite::SubGraph& subgraph) {
-  const auto is = [&](const tflite::Operator& op, size_t operand,
-                      tflite::TensorType type) {
-    if (op.inputs() == nullptr || op.inputs()->size() <= operand) return false;
-    const int32_t index = op.inputs()->Get(operand);
-    return subgraph.tensors() && index >= 0 &&
-           static_cast<size_t>(index) < subgraph.tensors()->size() &&
-           subgraph.tensors()->Get(index) != nullptr &&
-           subgraph.tensors()->Get(index)->type() == type;
-  };
-  int products = 0, dynamic = 0;
-  for (const tflite::Operator* op : *subgraph.operators()) {
-    if (op == nullptr) continue;
-    const auto code = CodeOf(model, *op);
-    if (!code.ok()) continue;
-    const tflite::BuiltinOperator builtin = BuiltinOf(**code);
-    if (builtin != tflite::BuiltinOperator_CONV_2D &&
-        builtin != tflite::BuiltinOperator_DEPTHWISE_CONV_2D &&
-        builtin != tflite::BuiltinOperator_FULLY_CONNECTED)
-      continue;
-    if (!is(*op, 0, tflite::TensorType_FLOAT32)) continue;
-    ++products;
-    if (is(*op, 1, tflite::TensorType_INT8)) ++dynamic;
-  }
-  if (products == 0) return "";
-  return absl::StrCat(
-      "this is a ",
-      dynamic > 0 ? "dynamic-range model (int8 weights, float32 activations)"
-                  : "float model",
-      ": ", kConvertHint);
-}
-
 absl::Status ImportOutputs(TfliteGraph& graph,
                            const tflite::SubGraph& subgraph) {
   if (subgraph.outputs() == nullptr) return Invalid("no outputs");
@@ -150,12 +115,6 @@ absl::StatusOr<std::unique_ptr<ir::Module>> Import(
   if (!status.ok()) return Prefixed("input", status);
   Variables variables(file, model, subgraph);
   status = ImportOperators(graph, variables, model, subgraph);
-  if (!status.ok()) {
-    const std::string cause = FloatModel(model, subgraph);
-    if (!cause.empty())
-      return absl::UnimplementedError(
-          absl::StrCat(status.message(), "\n", cause));
-  }
   if (!status.ok()) return status;
   status = ImportOutputs(graph, subgraph);
   if (status.ok()) status = variables.Finish(graph);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Reads TensorFlow Lite models. docs/tflite.md lists the operators.
+// Reads TensorFlow Lite models of integers. docs/tflite.md lists the operators;
+// float/float_importer.h reads those that compute with floats.
 //
 //   absl::StatusOr<std::unique_ptr<ir::Module>> module =
 //       import::ReadTflite("model.tflite");

@@ -144,7 +144,8 @@ typedef struct systole_program systole_program;
 typedef struct systole_compile_options {
   size_t struct_size;
   /* The configuration that a model is compiled for; NULL: "edge". A program
-   * file has its own, and another one here is an error. StableHLO runs
+   * file has its own, and another one here is an error. StableHLO and float
+   * models (TensorFlow Lite models that compute with floats) run
    * on every bf16 preset; what would run where is told of this one, NULL:
    * "v2". */
   const char* preset;
@@ -168,7 +169,8 @@ systole_program_load(const char* path, const systole_compile_options* options,
 SYSTOLE_API systole_status systole_program_parse(
     const void* bytes, size_t size, const char* name,
     const systole_compile_options* options, systole_program** program);
-/* As a program file. SYSTOLE_FAILED_PRECONDITION of StableHLO. */
+/* As a program file. SYSTOLE_FAILED_PRECONDITION of StableHLO and of
+ * float models. */
 SYSTOLE_API systole_status systole_program_save(const systole_program* program,
                                                 const char* path);
 /* Devices that have run it keep what they need. */
@@ -177,8 +179,8 @@ SYSTOLE_API systole_status systole_program_close(systole_program* program);
 typedef struct systole_program_info {
   size_t struct_size;
   const char* name;
-  const char* preset;    /* "" for StableHLO */
-  int64_t batch;         /* images of a run of the device; 1 for StableHLO */
+  const char* preset;    /* "" for StableHLO and float models */
+  int64_t batch;         /* images of a run of the device; 1 for these */
   int32_t num_inputs;    /* systole_program_input, ... */
   int32_t num_outputs;   /* systole_program_output, ... */
   const char* placement; /* what runs where, a line an operation or product */

@@ -53,14 +53,14 @@ def presets() -> dict[str, Preset]:
 class Program:
     """A compiled model, made by load() or parse(). Immutable: threads may share it.
 
-    One of an int8 preset can be pickled and copied, as what save() writes. TypeError: StableHLO has no such file.
+    One of an int8 preset can be pickled and copied, as what save() writes. TypeError: StableHLO and float models have no such file.
     """
 
     def __init__(self, handle: int) -> None:
         self._handle: int | None = handle
         info = lib.get(lib.ProgramInfo, "systole_program_get_info", handle)
         self.name: str = info.name.decode(errors="replace")
-        self.preset: str | None = info.preset.decode() or None  # None: StableHLO, for every bf16 preset
+        self.preset: str | None = info.preset.decode() or None  # None: StableHLO or a float model, for every bf16 preset
         self.batch: int = info.batch  # images of one run of the device
         self.placement: str = info.placement.decode(errors="replace")  # what runs where, as text
         self.inputs = tuple(self._tensor("systole_program_input", i) for i in range(info.num_inputs))
@@ -78,7 +78,7 @@ class Program:
     def __reduce__(self) -> tuple[typing.Callable[[bytes, str], Program], tuple[bytes, str]]:
         handle = self.handle
         if self.preset is None:
-            raise TypeError(f"the program {self.name!r} cannot be pickled or copied, it is StableHLO: keep the bytes of the artifact, and "
+            raise TypeError(f"the program {self.name!r} cannot be pickled or copied, it is StableHLO or a float model: keep the file's bytes, and "
                             "call systole.parse() with them where the program is needed")
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "program.tpu"

@@ -39,6 +39,8 @@ complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_sub
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l reset-variables -d 'Reset the values that a model keeps from run to run before each image'
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l check -r -F -d 'Model (.tflite, .safetensors, StableHLO) that the program was compiled from. Compares every output, and every tensor of an int8 model that reaches HBM, with the golden model'
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l tensors -x -a '(__fish_complete_directories)' -d 'Folder for every tensor that reaches HBM, as .npy files with their names in index.json. All layers reach HBM if the model is compiled first or the program was compiled with --keep-intermediates'
+complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l precision -x -a 'default high highest' -d 'Passes of bf16 that a product of floats takes'
+complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l input-shape -r -F -d 'NAME=SIZES, such as x=1,16000'
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l memory -r -F -d 'ADDRESS=FILE'
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l second -r -F -d 'Program for the chip\'s other core, which runs at the same time. For --memory and --dump, the other core\'s memory follows the first one\'s'
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l dump -r -F -d 'ADDRESS+BYTES=FILE'
@@ -63,6 +65,8 @@ complete -c systole -n '__fish_seen_subcommand_from profile' -l perfetto -r -F -
 complete -c systole -n '__fish_seen_subcommand_from profile' -l xspace -r -F -d 'Also write a trace for XProf (.xplane.pb)'
 complete -c systole -n '__fish_seen_subcommand_from profile' -l json -r -F -d 'Also write the data of the page'
 complete -c systole -n '__fish_seen_subcommand_from profile' -l quiet -d 'Do not show progress'
+complete -c systole -n '__fish_seen_subcommand_from profile' -l precision -x -a 'default high highest' -d 'Passes of bf16 that a product of floats takes'
+complete -c systole -n '__fish_seen_subcommand_from profile' -l input-shape -r -F -d 'NAME=SIZES, such as x=1,16000'
 complete -c systole -n '__fish_seen_subcommand_from profile' -F
 complete -c systole -n '__fish_seen_subcommand_from bench' -s h -l help -d 'Print this help message and exit'
 complete -c systole -n '__fish_seen_subcommand_from bench' -l preset -x -a 'nano edge v1 v2 lite board8 board v2chip edgechip' -d 'Configuration. For models'
@@ -125,7 +129,10 @@ complete -c systole -n '__fish_seen_subcommand_from asm' -F
 complete -c systole -n '__fish_seen_subcommand_from disasm' -s h -l help -d 'Print this help message and exit'
 complete -c systole -n '__fish_seen_subcommand_from disasm' -F
 complete -c systole -n '__fish_seen_subcommand_from info; and not __fish_seen_subcommand_from board' -s h -l help -d 'Print this help message and exit'
+complete -c systole -n '__fish_seen_subcommand_from info; and not __fish_seen_subcommand_from board' -l preset -x -a 'mini v2 lite minichip v2chip' -d 'Configuration that StableHLO or a float model is looked at for'
 complete -c systole -n '__fish_seen_subcommand_from info; and not __fish_seen_subcommand_from board' -l json -d 'Print JSON instead of tables'
+complete -c systole -n '__fish_seen_subcommand_from info; and not __fish_seen_subcommand_from board' -l precision -x -a 'default high highest' -d 'Passes of bf16 that a product of floats takes'
+complete -c systole -n '__fish_seen_subcommand_from info; and not __fish_seen_subcommand_from board' -l input-shape -r -F -d 'NAME=SIZES, such as x=1,16000'
 complete -c systole -n '__fish_seen_subcommand_from info; and not __fish_seen_subcommand_from board' -F
 complete -c systole -n '__fish_seen_subcommand_from board' -s h -l help -d 'Print this help message and exit'
 complete -c systole -n '__fish_seen_subcommand_from board; and __fish_seen_subcommand_from info' -s h -l help -d 'Print this help message and exit'

@@ -12,6 +12,7 @@
 
 #include "systole.h"
 #include "tests/capi/digits.h"
+#include "tests/import/model_builder.h"
 
 namespace {
 
@@ -195,6 +196,52 @@ TEST(CApi, StableHloRunsOnBf16Presets) {
             SYSTOLE_FAILED_PRECONDITION);
   EXPECT_EQ(systole_program_save(program, "/tmp/x.tpu"),
             SYSTOLE_FAILED_PRECONDITION);
+}
+
+// A dense layer of weights of 8 bits: what runs where, results, no file.
+TEST(CApi, FloatModelsRunOnBf16Presets) {
+  using systole::import::ModelBuilder;
+  namespace tflite = systole::tflite;
+  ModelBuilder b;
+  const int x = b.Tensor({1, 4}, tflite::TensorType_FLOAT32, {}, {});
+  const int w = b.Tensor({2, 4}, tflite::TensorType_INT8, {0.5f}, {0},
+                         b.Buffer({1, 2, 3, 4, 5, 6, 7, 8}));
+  const int y = b.Tensor({1, 2}, tflite::TensorType_FLOAT32, {}, {});
+  b.Operator(tflite::BuiltinOperator_FULLY_CONNECTED, {x, w, -1}, {y},
+             tflite::Options_FullyConnectedOptions,
+             tflite::CreateFullyConnectedOptions(b.fbb).Union());
+  const std::string bytes = b.Model({x}, {y});
+  systole_program* program = nullptr;
+  ASSERT_EQ(systole_program_parse(bytes.data(), bytes.size(), "dense.tflite",
+                                  nullptr, &program),
+            SYSTOLE_OK)
+      << systole_error();
+  systole_program_info info = SYSTOLE_PROGRAM_INFO_INIT;
+  ASSERT_EQ(systole_program_get_info(program, &info), SYSTOLE_OK);
+  EXPECT_STREQ(info.name, "dense");
+  EXPECT_STREQ(info.preset, "");
+  EXPECT_THAT(info.placement, HasSubstr("1 products on the array"));
+  const float values[] = {1, -2, 0.5f, 4};
+  float results[2] = {};
+  const int64_t in_shape[] = {1, 4}, out_shape[] = {1, 2};
+  const systole_array in = {SYSTOLE_FLOAT32, 2, in_shape,
+                            const_cast<float*>(values), 16};
+  const systole_array out = {SYSTOLE_FLOAT32, 2, out_shape, results, 8};
+  ASSERT_EQ(systole_device_run(Open("iss", "mini"), program, &in, 1, &out, 1),
+            SYSTOLE_OK)
+      << systole_error();
+  EXPECT_EQ(results[0], 0.5f * (1 - 4 + 1.5f + 16));
+  EXPECT_EQ(results[1], 0.5f * (5 - 12 + 3.5f + 32));
+  EXPECT_EQ(systole_program_save(program, "/tmp/x.tpu"),
+            SYSTOLE_FAILED_PRECONDITION);
+  systole_compile_options options = SYSTOLE_COMPILE_OPTIONS_INIT;
+  options.preset = "edge";
+  EXPECT_EQ(systole_program_parse(bytes.data(), bytes.size(), "dense.tflite",
+                                  &options, &program),
+            SYSTOLE_INVALID_ARGUMENT);
+  EXPECT_THAT(systole_error(),
+              HasSubstr("dense.tflite: preset 'edge' has no bf16 cell; a float "
+                        "model runs on mini, "));
 }
 
 TEST(CApi, AnInterruptedDeviceRunsAgain) {

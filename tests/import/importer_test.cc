@@ -92,24 +92,6 @@ TEST(ImporterTest, RefusesOneOperatorByNameIndexAndShapes) {
             "UINT8[3,4]: the operator is not supported");
 }
 
-TEST(ImporterTest, SaysHowAFloatModelIsConverted) {
-  for (const bool dynamic : {false, true}) {
-    ModelBuilder b;
-    const int x = b.Tensor({1, 4}, tflite::TensorType_FLOAT32, {}, {});
-    const uint32_t data = b.Buffer(std::vector<uint8_t>(dynamic ? 8 : 32));
-    const int w =
-        dynamic ? b.Tensor({2, 4}, TensorType_INT8, {0.5f}, {0}, data)
-                : b.Tensor({2, 4}, tflite::TensorType_FLOAT32, {}, {}, data);
-    const int y = b.Tensor({1, 2}, tflite::TensorType_FLOAT32, {}, {});
-    b.Operator(tflite::BuiltinOperator_FULLY_CONNECTED, {x, w}, {y},
-               tflite::Options_FullyConnectedOptions,
-               tflite::CreateFullyConnectedOptions(b.fbb).Union());
-    const std::string error = Error(b.Model({x}, {y}));
-    EXPECT_THAT(error, HasSubstr(dynamic ? "activations): convert it with tf"
-                                         : "a float model: convert it with"));
-  }
-}
-
 TEST(ImporterTest, NamesAllOperatorsThatStandInTheWay) {
   ModelBuilder b;
   std::vector<int> t;

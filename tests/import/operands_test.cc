@@ -171,5 +171,18 @@ TEST(OperandsTest, RefusesVariablesWithoutHandle) {
   EXPECT_THAT(Error(once.Model({z}, {z})), HasSubstr("subgraph 3 of 1"));
 }
 
+// A converter puts a QUANTIZE before a branch of another scale.
+TEST(OperandsTest, NamesConcatenationsOfOtherScales) {
+  ModelBuilder b;
+  const int x = b.Tensor({1, 4}, TensorType_INT8, {0.5f}, {3});
+  const int z = b.Tensor({1, 4}, TensorType_INT8, {0.25f}, {3});
+  const int y = b.Tensor({1, 8}, TensorType_INT8, {0.5f}, {3});
+  b.Operator(tflite::BuiltinOperator_CONCATENATION, {x, z}, {y},
+             tflite::Options_ConcatenationOptions,
+             tflite::CreateConcatenationOptions(b.fbb, 1).Union());
+  EXPECT_THAT(Error(b.Model({x, z}, {y})),
+              testing::AllOf(HasSubstr("CONCATENATION"), HasSubstr("scale")));
+}
+
 }  // namespace
 }  // namespace systole::import

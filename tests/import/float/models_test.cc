@@ -7,7 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <regex>
 
+#include "host/files/read_file.h"
+#include "host/import/float/float_operator.h"
 #include "tests/import/float/float_net.h"
 
 namespace systole::import {
@@ -171,6 +174,20 @@ TEST(FloatModels, SayWhatDoesNotFit) {
   FloatNet none;
   EXPECT_THAT(none.Refusal(tflite::BuiltinOperator_ABS, {none.Out({2})}, {2}),
               HasSubstr("tensor 0 (f32[2]): is read before it is computed"));
+}
+
+// docs/tflite.md has every operator in its section.
+TEST(FloatModels, OperatorsAreDocumented) {
+  const auto page = ReadFile(SYSTOLE_SOURCE_DIR "/docs/tflite.md");
+  ASSERT_TRUE(page.ok()) << page.status();
+  const size_t begin = page->find("## Float models"),
+               end = page->find("\n## ", begin);
+  const std::string section = page->substr(begin, end - begin);
+  for (const B code : FloatOperators()) {
+    const std::string name = tflite::EnumNameBuiltinOperator(code);
+    EXPECT_TRUE(std::regex_search(section, std::regex("\\b" + name + "\\b")))
+        << name;
+  }
 }
 
 // A subgraph that calls itself has no end.
