@@ -19,7 +19,8 @@ const std::map<tflite::BuiltinOperator, FloatImport>& Table() {
     auto* all = new std::map<tflite::BuiltinOperator, FloatImport>;
     for (const FloatRules& rules :
          {ProductRules(), ElementwiseRules(), FunctionRules(), ReductionRules(),
-          ShapeRules(), MoveRules(), ResizeRules(), ControlRules()}) {
+          ShapeRules(), MoveRules(), ResizeRules(), ControlRules(),
+          RecurrentRules()}) {
       for (const FloatRule& rule : rules) (*all)[rule.code] = rule.import;
     }
     return all;

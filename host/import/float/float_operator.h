@@ -120,7 +120,8 @@ FloatRules ReductionRules();    // reductions, softmax, pools
 FloatRules ShapeRules();        // moves given by shapes and axes
 FloatRules MoveRules();         // moves of blocks, gathers, constants
 FloatRules ResizeRules();
-FloatRules ControlRules();  // IF and WHILE
+FloatRules ControlRules();    // IF and WHILE
+FloatRules RecurrentRules();  // LSTM
 
 }  // namespace systole::import
 
