@@ -38,6 +38,9 @@ std::vector<tflite::BuiltinOperator> FloatOperators() {
 
 absl::Status ImportFloatOperator(FloatGraph& graph, const tflite::Operator& op,
                                  tflite::BuiltinOperator code) {
+  const auto rule = Table().find(code);
+  if (rule == Table().end())
+    return Unsupported("the operator is not supported");
   FloatOperator in(graph, op);
   if (in.outputs() < 1 || in.outputs() > kMostOutputs)
     return Invalid(in.outputs(), " outputs");
@@ -45,9 +48,6 @@ absl::Status ImportFloatOperator(FloatGraph& graph, const tflite::Operator& op,
     const auto type = graph.TypeOf(in.Output(i));
     if (!type.ok()) return type.status();
   }
-  const auto rule = Table().find(code);
-  if (rule == Table().end())
-    return Unsupported("the operator is not supported");
   rule->second(in);
   return graph.nodes().status();
 }

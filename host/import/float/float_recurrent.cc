@@ -157,6 +157,7 @@ bool CheckPlain(FloatOperator& in,
   if (in.Has(kProjection) || in.Has(kProjection + 1)) refuse("a projection");
   for (int i = 0; i < 4; ++i)
     if (in.Has(kNormalisation + i)) refuse("layer normalisation");
+  if (in.AffineOf(0)) refuse("integers");
   if (o.activation() != tflite::Activation_TANH)
     refuse("an activation other than TANH");
   return in.ok();
