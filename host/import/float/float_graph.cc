@@ -263,6 +263,9 @@ absl::Status FloatGraph::AddInputs(const std::vector<ir::Type>* parameters) {
     const Value value = nodes_.Add(std::move(node));
     nodes_.Rename(value);
     if (!nodes_.ok()) return nodes_.status();
+    // Of two inputs of one name, the second has another one.
+    if (parameters == nullptr)
+      value->attr<ir::ParameterAttributes>().name = value->name;
     const absl::Status status = Define(index, value);
     if (!status.ok()) return Prefixed("input", status);
   }
