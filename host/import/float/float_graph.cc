@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -111,12 +113,9 @@ absl::StatusOr<std::optional<Affine>> FloatGraph::AffineOf(int index) const {
   const auto element = ElementOf((*found)->type());
   std::optional<Affine> none;
   if (stored == nullptr || stored->scale() == nullptr ||
-      stored->scale()->size() == 0 || !element || !ir::IsSigned(*element)) {
-    const bool bytes = element == ElementType::kUint8;
-    if (!bytes || stored == nullptr || stored->scale() == nullptr ||
-        stored->scale()->size() == 0)
-      return none;
-  }
+      stored->scale()->size() == 0 || !element ||
+      (!ir::IsSigned(*element) && *element != ElementType::kUint8))
+    return none;
   const std::string what =
       absl::StrCat("tensor ", index, " (", tensors_.Describe(index), ")");
   if (stored->details_type() != 0)
@@ -135,15 +134,23 @@ absl::StatusOr<std::optional<Affine>> FloatGraph::AffineOf(int index) const {
                 reinterpret_cast<const uint8_t*>(stored->zero_point()->Data()) +
                     8 * from,
                 8);
-    if (std::abs(affine.zeros[i]) > 1 << 16)
-      return Invalid(what, ": zero point ", affine.zeros[i]);
+    const bool inside = ir::WithElement(*element, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      return std::is_integral_v<T> &&
+             affine.zeros[i] >=
+                 static_cast<int64_t>(std::numeric_limits<T>::min()) &&
+             affine.zeros[i] <=
+                 static_cast<int64_t>(std::numeric_limits<T>::max());
+    });
+    if (!inside) return Invalid(what, ": zero point ", affine.zeros[i]);
   }
   for (const float scale : affine.scales)
     if (!(scale > 0) || scale > 1e30f) return Invalid(what, ": scale ", scale);
   if (!affine.per_channel()) return std::optional<Affine>(affine);
-  affine.axis = stored->quantized_dimension();
   const auto type = TypeOf(index);
   if (!type.ok()) return type.status();
+  // Of a vector there is one dimension only, whatever the file says.
+  affine.axis = type->rank() == 1 ? 0 : stored->quantized_dimension();
   if (affine.axis < 0 || affine.axis >= type->rank() ||
       type->shape[affine.axis] != static_cast<int64_t>(affine.scales.size())) {
     return Invalid(what, ": ", affine.scales.size(), " scales along dimension ",

@@ -365,7 +365,7 @@ void ImportRange(FloatOperator& in) {
     return;
   const ElementType element = in.ResultType().element;
   const Value places =
-      n.Iota({std::max<int64_t>(0, static_cast<int64_t>(count))}, 0, element);
+      n.Iota({count > 0 ? static_cast<int64_t>(count) : 0}, 0, element);
   if (!in.ok()) return;
   in.Set(n.With(Op::kHloAdd, n.With(Op::kHloMultiply, places, bounds[2]),
                 bounds[0]));
