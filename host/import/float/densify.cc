@@ -60,7 +60,7 @@ class Walk {
   // Visits what is stored below position `at` of a level; false at an index
   // that is not inside.
   bool Run(size_t level, int64_t at, int64_t offset) {
-    if (++visits_ > kMostVisits * static_cast<int64_t>(dense_.size() + 1))
+    if (++visits_ > kMostVisits * (elements_ + 1))
       return false;  // lists that overlap
     if (level == levels_.size()) {
       const int64_t from = at * bytes_, to = offset * bytes_;
@@ -90,12 +90,13 @@ class Walk {
   }
 
  private:
-  static constexpr int64_t kMostVisits = 32;  // for each byte
+  static constexpr int64_t kMostVisits = 16;  // for each element
 
   const std::vector<Level> levels_;
   const absl::Span<const uint8_t> stored_;
   const int64_t bytes_;
   std::vector<uint8_t>& dense_;
+  const int64_t elements_ = static_cast<int64_t>(dense_.size()) / bytes_;
   int64_t visits_ = 0;
 };
 
@@ -105,7 +106,7 @@ absl::StatusOr<std::vector<uint8_t>> Densified(const tflite::Tensor& tensor,
                                                absl::Span<const uint8_t> stored,
                                                const Ints& shape,
                                                int64_t element_bytes) {
-  constexpr int64_t kMostGrowth = 1 << 10, kSmall = 1 << 20;
+  constexpr int64_t kMostGrowth = 1 << 10, kSmall = 1 << 16;
   const tflite::Sparsity& sparsity = *tensor.sparsity();
   const auto rank = static_cast<int64_t>(shape.size());
   const auto* const order = sparsity.traversal_order();
