@@ -5,7 +5,7 @@
 // whatever the bytes, the importer returns a module that verifies and that its
 // text gives again, or an error, and soon.
 //
-//   tflite_float_fuzz [--mutations N] [--seed S] [--only I]
+//   tflite_float_fuzz_test [--mutations N] [--seed S] [--only I]
 #include <gtest/gtest.h>
 
 #include <string>
@@ -52,6 +52,6 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&tests, argv);
   if (RUN_ALL_TESTS() != 0) return 1;
   return systole::fuzz::Run(
-      {"tflite_float_fuzz", "Imports mutated float .tflite files."}, argc, argv,
-      systole::import::Prepare, systole::import::Check);
+      {"tflite_float_fuzz_test", "Imports mutated float .tflite files."}, argc,
+      argv, systole::import::Prepare, systole::import::Check);
 }
