@@ -84,6 +84,14 @@ TEST_P(WindowsTest, Reduces) {
          "window_dilation=[3,3], low=[0,0], high=[1,0]");
 }
 
+// An operand that the unified buffer of `mini` does not hold, with padding.
+TEST_P(WindowsTest, ReducesWhatDoesNotFit) {
+  for (const char* op : {"maximum", "add"})
+    Reduce("f32", op, "1,130,131,9", "1,65,66,9",
+           "window=[1,2,3,1], stride=[1,2,2,1], base_dilation=[1,1,1,1], "
+           "window_dilation=[1,1,1,1], low=[0,0,1,0], high=[0,0,1,0]");
+}
+
 TEST_P(WindowsTest, SelectsAndScatters) {
   for (const char* type : {"f32", "i32", "bf16", "f16", "u16"}) {
     for (const char* direction : {"GE", "GT", "LE"}) {

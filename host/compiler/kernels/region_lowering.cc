@@ -244,8 +244,11 @@ bool IsLiftedRegion(const Node& node, const Preset& preset) {
       return AreLanes(node, node.operands.size()) &&
              IsLiftable(*node.regions[0]);
     case Op::kHloReduceWindow:
+      // A kernel needs the operand in the unified buffer, the steps of a chain
+      // do not.
       return AreLanes(node, count) && IsLiftable(*node.regions[0]) &&
-             !IsWindowed(node);
+             (!IsWindowed(node) ||
+              (IsWindowChain(node) && !CompileWindowed(node, preset).ok()));
     case Op::kHloReduce:
       return node.operands.size() == 2 * count && AreLanes(node, count) &&
              (count > 1 || !ir::CombinerOf(*node.regions[0])) &&

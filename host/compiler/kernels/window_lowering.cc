@@ -192,6 +192,15 @@ class WindowLowering {
 
 }  // namespace
 
+bool IsWindowChain(const Node& node) {
+  int64_t taps = 1;
+  for (const int64_t size : node.attr<ir::HloWindowAttributes>().window) {
+    if (size > kMostSteps / taps) return false;
+    taps *= size;
+  }
+  return true;
+}
+
 Values LowerWindow(ir::Module& module, Node& node) {
   return WindowLowering(module, node).Lower();
 }

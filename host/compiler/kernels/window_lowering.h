@@ -11,6 +11,8 @@
 
 namespace systole::lanes {
 
+// Whether it becomes a chain of steps, not a loop.
+bool IsWindowChain(const ir::Node& node);
 // The results of a reduce_window with a liftable region (region_nodes.h), from
 // nodes inserted before it.
 std::vector<ir::Value> LowerWindow(ir::Module& module, ir::Node& node);
