@@ -281,6 +281,9 @@ TEST_P(MovesTest, InParts) {
   Move("300,64", "300,128", "concatenate(%x, %y), dimension=1", "300,64");
   Move("300,64", "605,66", "pad(%x, %y), low=[2,1], high=[4,1], interior=[1,0]",
        "scalar");
+  // The dimension that makes boxes of whole beats is not the result's first.
+  Move("32,14,8,16", "16,14,8,32", "transpose(%x), permutation=[3,1,2,0]");
+  Move("16,3,40,5,8", "8,3,40,5,16", "transpose(%x), permutation=[4,1,2,3,0]");
 }
 
 class LargeTest : public MovesTest {};

@@ -135,29 +135,40 @@ void KernelBuilder::Load(int operand, int64_t offset, int64_t ub,
 
 void KernelBuilder::Store(int operand, int64_t offset, int64_t ub,
                           int64_t bytes) {
-  program_.store_bytes += bytes;
-  schedule_.Append(Move<isa::Store>(operand, offset, ub, bytes));
+  StoreRuns(operand, offset, ub, bytes, {});
 }
 
 void KernelBuilder::LoadRuns(int operand, int64_t offset, int64_t ub,
                              int64_t bytes,
                              const std::vector<Repeat>& repeats) {
-  auto load = Move<isa::Load>(operand, offset, ub, bytes);
-  int64_t moved = bytes;
+  program_.load_bytes +=
+      AppendRuns(Move<isa::Load>(operand, offset, ub, bytes), bytes, repeats);
+}
+
+void KernelBuilder::StoreRuns(int operand, int64_t offset, int64_t ub,
+                              int64_t bytes,
+                              const std::vector<Repeat>& repeats) {
+  program_.store_bytes +=
+      AppendRuns(Move<isa::Store>(operand, offset, ub, bytes), bytes, repeats);
+}
+
+template <typename Dma>
+int64_t KernelBuilder::AppendRuns(Dma dma, int64_t bytes,
+                                  const std::vector<Repeat>& repeats) {
   if (!repeats.empty()) {
-    load.n1 = static_cast<uint32_t>(repeats[0].count);
-    load.hbm_stride1 = repeats[0].hbm;
-    load.ub_stride1 = static_cast<uint32_t>(repeats[0].ub);
-    moved *= repeats[0].count;
+    dma.n1 = static_cast<uint32_t>(repeats[0].count);
+    dma.hbm_stride1 = repeats[0].hbm;
+    dma.ub_stride1 = static_cast<uint32_t>(repeats[0].ub);
+    bytes *= repeats[0].count;
   }
   if (repeats.size() > 1) {
-    load.n2 = static_cast<uint32_t>(repeats[1].count);
-    load.hbm_stride2 = repeats[1].hbm;
-    load.ub_stride2 = static_cast<uint32_t>(repeats[1].ub);
-    moved *= repeats[1].count;
+    dma.n2 = static_cast<uint32_t>(repeats[1].count);
+    dma.hbm_stride2 = repeats[1].hbm;
+    dma.ub_stride2 = static_cast<uint32_t>(repeats[1].ub);
+    bytes *= repeats[1].count;
   }
-  program_.load_bytes += moved;
-  schedule_.Append(load);
+  schedule_.Append(dma);
+  return bytes;
 }
 
 void KernelBuilder::LoadData(const std::vector<uint32_t>& data, int64_t ub) {

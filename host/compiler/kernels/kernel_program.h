@@ -112,13 +112,15 @@ class KernelBuilder {
   // are multiples of the beat.
   void Load(int operand, int64_t offset, int64_t ub, int64_t bytes);
   void Store(int operand, int64_t offset, int64_t ub, int64_t bytes);
-  // Loads runs of `bytes` that lie apart. Up to two repetitions, the inner one
-  // first; strides are multiples of the beat.
+  // Loads or stores runs of `bytes` that lie apart. Up to two repetitions, the
+  // inner one first; strides are multiples of the beat.
   struct Repeat {
     int64_t count, hbm, ub;  // strides in bytes
   };
   void LoadRuns(int operand, int64_t offset, int64_t ub, int64_t bytes,
                 const std::vector<Repeat>& repeats);
+  void StoreRuns(int operand, int64_t offset, int64_t ub, int64_t bytes,
+                 const std::vector<Repeat>& repeats);
   // Loads constant data, once per program; call after SetCode.
   void LoadData(const std::vector<uint32_t>& data, int64_t ub);
   // reads, writes: bytes of the unified buffer that the run accesses (a
@@ -138,6 +140,10 @@ class KernelBuilder {
  private:
   template <typename Dma>
   Dma Move(int operand, int64_t offset, int64_t ub, int64_t bytes) const;
+  // Bytes that all runs move.
+  template <typename Dma>
+  int64_t AppendRuns(Dma dma, int64_t bytes,
+                     const std::vector<Repeat>& repeats);
 
   const Preset& preset_;
   compiler::ScheduleBuilder schedule_;

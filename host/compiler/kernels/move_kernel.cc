@@ -3,13 +3,13 @@
 //
 // A part of the result has some indices of one dimension, and one index of each
 // dimension before it. The dimension is the first one that makes enough parts,
-// or the best of those before; or all is one part. Three ways to have the
+// or the best of those before; or all is one part. Ways to have the
 // operands' elements of a part in the unified buffer:
 //   ranges  the bytes between the first and the last one, if together the parts
 //           read little more than the operands
-//   boxes   runs of whole beats with strides, for a transposed operand whose
-//           lines are whole beats
+//   boxes   runs of whole beats with strides, if its lines are whole beats
 //   whole   all operands before the first part, if they fit
+//   spread  boxes of all indices before that dimension, stored in runs
 #include "host/compiler/kernels/move_kernel.h"
 
 #include <algorithm>
@@ -125,11 +125,14 @@ class Move {
     const int64_t half = outer_ > 1 ? count_ : Below(count_, least_);
     if ((outer_ > 1 || half < count_) && smaller(Source::kRanges, half, least_))
       return *program;
+    if (const std::optional<int64_t> step = BoxStep(/*spread=*/true)) {
+      const int64_t some = std::max<int64_t>(1, RowsOf(parts) / *step) * *step;
+      if (outer_ > 1 && smaller(Source::kSpread, some, *step)) return *program;
+    }
     return first;
   }
 
-  enum class Source : uint8_t { kRanges, kBoxes, kWhole };
-
+  enum class Source : uint8_t { kRanges, kBoxes, kWhole, kSpread };
   // A piece's copy in a part of the result; the operand's bytes [begin, end).
   struct Part {
     Piece piece;
@@ -140,9 +143,11 @@ class Move {
   struct Range {
     int64_t outer, begin, end;
   };
-  std::vector<Range> RangesOf(int64_t rows) const {
+  static constexpr int64_t kAll = -1;  // spread: all of these
+  std::vector<Range> RangesOf(int64_t rows, bool spread = false) const {
     std::vector<Range> ranges;
-    for (int64_t outer = 0; outer < outer_; ++outer) {
+    for (int64_t outer = spread ? kAll : 0; outer < (spread ? 0 : outer_);
+         ++outer) {
       for (int64_t at = 0; at < count_; at += rows)
         ranges.push_back({outer, at, std::min(count_, at + rows)});
     }
@@ -158,35 +163,25 @@ class Move {
     return std::max(step, (rows / 2 + step - 1) / step * step);
   }
 
-  // Takes the part of a piece with these indices of the result's dimension;
-  // false: there is none.
-  bool Restrict(Piece& piece, size_t dimension, int64_t begin,
-                int64_t end) const {
-    CopyDimension& d = piece.dimensions[dimension];
-    const int64_t slab = strides_[dimension];
-    const int64_t first = piece.to / slab, inner = piece.to % slab;
-    const int64_t step = std::max<int64_t>(1, d.to / slab);
-    const auto index = [&](int64_t row) {
-      const int64_t rows = std::max<int64_t>(0, row - first);
-      return std::min(d.size, (rows + step - 1) / step);
-    };
-    const int64_t i = index(begin);
-    d.size = index(end) - i;
-    if (d.size <= 0) return false;
-    piece.from += i * d.from;
-    piece.to = inner + (first + i * step - begin) * slab;
-    return true;
-  }
-
   Part PartOf(Piece piece, const Range& range) const {
-    int64_t outer = range.outer * count_ * slab_;
-    for (size_t d = 0; d < cut_; ++d) {
+    const int64_t whole = count_ * slab_;
+    const int64_t before = piece.to / whole;  // indices, spread
+    int64_t outer = range.outer * whole;
+    for (size_t d = 0; d < cut_ && range.outer != kAll; ++d) {
       const int64_t index = outer / strides_[d];
       outer %= strides_[d];
-      if (!Restrict(piece, d, index, index + 1)) return {};
+      if (!piece.Restrict(d, strides_[d], index, index + 1)) return {};
     }
-    if (cut_ < shape_.size() && !Restrict(piece, cut_, range.begin, range.end))
+    if (range.outer == kAll) piece.to %= whole;
+    if (cut_ < shape_.size() &&
+        !piece.Restrict(cut_, slab_, range.begin, range.end))
       return {};
+    if (range.outer == kAll) {
+      const int64_t part = (range.end - range.begin) * slab_;
+      piece.to += before * part;
+      for (size_t d = 0; d < cut_; ++d)
+        piece.dimensions[d].to = piece.dimensions[d].to / whole * part;
+    }
     int64_t low = piece.from, high = piece.from + 1;
     for (const CopyDimension& d : piece.dimensions) {
       low += std::min<int64_t>(0, (d.size - 1) * d.from);
@@ -213,7 +208,7 @@ class Move {
   }
 
   // The least number of indices in a part whose box is made of whole beats.
-  std::optional<int64_t> BoxStep() const {
+  std::optional<int64_t> BoxStep(bool spread = false) const {
     if (pieces_.size() != 1 || IsSmall(pieces_[0])) return std::nullopt;
     const Piece& piece = pieces_[0];
     if (cut_ >= shape_.size()) return std::nullopt;
@@ -221,7 +216,8 @@ class Move {
     if (stride <= 0) return std::nullopt;
     const int64_t step = std::lcm(least_, beat_ / std::gcd(beat_, stride));
     if (step >= count_ || count_ % step != 0 ||
-        !RunsOf(PartOf(piece, {0, 0, step}).piece, size_, beat_))
+        !RunsOf(PartOf(piece, {spread ? kAll : 0, 0, step}).piece, size_,
+                beat_))
       return std::nullopt;
     return step;
   }
@@ -251,11 +247,20 @@ class Move {
       for (size_t part = 0; part < plans_.size(); ++part) {
         const int64_t slot = static_cast<int64_t>(part) % slots_;
         const Range& range = ranges_[part];
-        const int64_t begin = range.outer * m_.count_ + range.begin;
-        const int64_t bytes = (range.end - range.begin) * m_.slab_ * m_.size_;
-        const Bytes to = {results_.at + slot * result_pitch_, bytes};
+        const int64_t index = m_.slab_ * m_.size_;
+        const int64_t bytes = (range.end - range.begin) * index;
+        const bool all = range.outer == kAll;
+        const Bytes to = {results_.at + slot * result_pitch_,
+                          bytes * (all ? m_.outer_ : 1)};
         for (const Copy& copy : plans_[part]) Put(copy, slot, to);
-        builder_.Store(result, begin * m_.slab_ * m_.size_, to.at, bytes);
+        if (all) {
+          builder_.StoreRuns(result, range.begin * index, to.at, bytes,
+                             {{m_.outer_, m_.count_ * index, bytes}});
+        } else {
+          builder_.Store(result,
+                         (range.outer * m_.count_ + range.begin) * index, to.at,
+                         bytes);
+        }
       }
       return builder_.Finish();
     }
@@ -274,7 +279,8 @@ class Move {
       const size_t operands = m_.node_.operands.size();
       whole_.resize(operands);
       std::vector<int64_t> most(m_.pieces_.size(), 0);
-      ranges_ = m_.RangesOf(rows_);
+      const bool spread = source_ == Source::kSpread;
+      ranges_ = m_.RangesOf(rows_, spread);
       if (static_cast<int64_t>(ranges_.size()) > kMostRanges)
         return absl::ResourceExhaustedError("too many parts");
       for (const Range& range : ranges_) {
@@ -290,7 +296,7 @@ class Move {
           if (source_ == Source::kWhole || m_.IsSmall(piece)) {
             copy.first = first;
             if (!whole_[piece.operand]) whole_[piece.operand] = Bytes{0, 0};
-          } else if (source_ == Source::kBoxes) {
+          } else if (source_ == Source::kBoxes || spread) {
             copy.runs = RunsOf(piece, m_.size_, m_.beat_);
             if (!copy.runs)
               return absl::ResourceExhaustedError("no box of whole beats");
@@ -321,7 +327,8 @@ class Move {
         places_.push_back(bytes == 0 ? Bytes{0, 0}
                                      : builder_.Place("part", slots_ * pitch));
       }
-      result_pitch_ = builder_.Align(rows_ * m_.slab_ * m_.size_);
+      result_pitch_ = builder_.Align(rows_ * m_.slab_ * m_.size_ *
+                                     (spread ? m_.outer_ : 1));
       results_ = builder_.Place("result", slots_ * result_pitch_);
       return builder_.Fits();
     }

@@ -71,6 +71,23 @@ std::vector<Piece> PiecesOfPad(const Node& node) {
 
 }  // namespace
 
+bool Piece::Restrict(size_t dimension, int64_t slab, int64_t begin,
+                     int64_t end) {
+  CopyDimension& d = dimensions[dimension];
+  const int64_t first = to / slab, inner = to % slab;
+  const int64_t step = std::max<int64_t>(1, d.to / slab);
+  const auto index = [&](int64_t row) {
+    const int64_t rows = std::max<int64_t>(0, row - first);
+    return std::min(d.size, (rows + step - 1) / step);
+  };
+  const int64_t i = index(begin);
+  d.size = index(end) - i;
+  if (d.size <= 0) return false;
+  from += i * d.from;
+  to = inner + (first + i * step - begin) * slab;
+  return true;
+}
+
 bool Piece::empty() const {
   return std::any_of(dimensions.begin(), dimensions.end(),
                      [](const CopyDimension& d) { return d.size == 0; });

@@ -24,6 +24,11 @@ struct Piece {
   std::vector<CopyDimension> dimensions;
 
   bool empty() const;
+
+  // Takes the part with the indices from `begin` to `end` of a dimension of the
+  // result, of which one has `slab` elements; positions count from `begin` on.
+  // False: there is none.
+  bool Restrict(size_t dimension, int64_t slab, int64_t begin, int64_t end);
 };
 
 // The pieces of a move. They cover the result; a later one overwrites an
