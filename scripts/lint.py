@@ -69,8 +69,10 @@ def tops():
             yield path, [choice(next(iter(PRESETS)))[:2 if "FastArray" in text else 1]]
         elif not path.stem.endswith("_pkg"):
             yield path, [[]]
-    yield ROOT / "rtl/gen/systole_top.sv", [choice(p) for p in PRESETS]
-    yield ROOT / "verif/tb/gen/systole_node_pins.sv", [choice(p) for p in PRESETS if p["chip"]["Cores"] == 2]
+    for inner, pins, chosen in (("systole_chip", "rtl/gen/systole_top.sv", PRESETS),
+                                ("systole_node", "verif/tb/gen/systole_node_pins.sv", [p for p in PRESETS if p["chip"]["Cores"] == 2])):
+        if (ROOT / f"rtl/chip/{inner}.sv").exists():
+            yield ROOT / pins, [choice(p) for p in chosen]
 
 
 def run_once(command, texts):

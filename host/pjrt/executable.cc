@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "host/files/write_file.h"
 #include "host/ir/text.h"
 #include "host/pjrt/objects.h"
@@ -79,8 +80,8 @@ void Report(const PJRT_Executable& executable) {
                  runtime::PlacementText(executable.name, placement).c_str());
     if (const std::string slow = runtime::SlowKernelsText(placement);
         !slow.empty()) {
-      std::fprintf(stderr, "systole: %s: %s\n", executable.name.c_str(),
-                   slow.c_str());
+      std::fprintf(stderr, "  %s\n",
+                   absl::StrReplaceAll(slow, {{"\n", "\n  "}}).c_str());
     }
     return;
   }

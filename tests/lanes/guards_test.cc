@@ -78,6 +78,43 @@ TEST_P(GuardsTest, RootsOfNegativeNumbers) {
   %r = f32[N] hlo.divide(%o, %s))");
 }
 
+// Where the guards end: %m and %n are from 2^-7 to 2, or 0.
+TEST_P(GuardsTest, ArgumentsAtTheBounds) {
+  const auto scaled = [](const char* power, const char* value,
+                         const char* body) {
+    return absl::StrFormat(R"(  %%k = f32[] constant(), data=[%s]
+  %%kk = f32[N] hlo.broadcast_in_dim(%%k), dimensions=[]
+  %%t = f32[N] hlo.multiply(%%%s, %%kk)
+  %s)",
+                           power, value, body);
+  };
+  // 2^-98 to 2^-86, 2^57 to 2^66.
+  for (const char* power : {"4.0389678e-28", "5.1698788e-26", "1.8446744e19"}) {
+    Check(scaled(power, "n", "%r = f32[N] hlo.sqrt(%t)"));
+    Check(scaled(power, "m", "%r = f32[N] hlo.divide(%t, %o)"));
+  }
+  // Of dividends 2^90 to 2^98; of divisors 2^-38 to 2^-28, and 2^25 to 2^34.
+  Check(scaled("1.2379401e27", "m", "%r = f32[N] hlo.divide(%t, %o)"));
+  Check(scaled("7.9228163e28", "m", "%r = f32[N] hlo.divide(%t, %o)"));
+  for (const char* power : {"4.656613e-10", "4.2949673e9", "1.7179869e10"})
+    Check(scaled(power, "o", "%r = f32[N] hlo.divide(%m, %t)"));
+}
+
+// As in Adam: the divisor has no guard of its own.
+TEST_P(GuardsTest, QuotientsOfARootAndAConstant) {
+  for (const char* constant : {"1e-7", "4e-10", "128", "1e-12", "1000"}) {
+    for (const char* square : {"%x", "%n", "%m"}) {
+      Check(absl::StrFormat(R"(  %%eps = f32[] constant(), data=[%s]
+  %%ee = f32[N] hlo.broadcast_in_dim(%%eps), dimensions=[]
+  %%q = f32[N] hlo.multiply(%s, %s)
+  %%s = f32[N] hlo.sqrt(%%q)
+  %%sum = f32[N] hlo.add(%%s, %%ee)
+  %%r = f32[N] hlo.divide(%%m, %%sum))",
+                            constant, square, square));
+    }
+  }
+}
+
 // Around the largest argument whose exponential is finite, and far from it.
 TEST_P(GuardsTest, Exponentials) {
   for (const char* middle : {"88.72283", "88", "-103.9", "0"}) {

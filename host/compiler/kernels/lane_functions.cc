@@ -13,7 +13,12 @@ namespace {
 using vpu::Op;
 
 constexpr uint32_t kHalf = 0x3F000000;
+// Where no step of a division leaves the normal numbers, and each remainder is
+// exact: a quotient is then at least 2^-125 and at most 2^127, and a remainder
+// has no bits below 2^-140. Of a root, the remainder has none below 2^-144.
 constexpr float kLeastDivisor = 0x1p-31f, kLargestDivisor = 0x1p32f;
+constexpr float kLeastDividend = 0x1p-93f, kLargestDividend = 0x1p96f;
+constexpr float kLeastRadicand = 0x1p-98f, kLargestRadicand = 0x1p64f;
 constexpr float kTwo24 = 16777216.0f, kTwo31 = 2147483648.0f;
 
 struct FunctionBuilder : LaneBuilder {
@@ -42,13 +47,21 @@ Lane IsOutside(const FunctionBuilder& g, Lane size, float low, float high) {
   return g(Op::kIxor, size, inside);
 }
 // 0 also if the magnitude is 0.
-Lane IsExtreme(const FunctionBuilder& g, Lane size) {
-  return g(Op::kSel, size, IsOutside(g, size, 0x1p-63f, 0x1p64f), g.K(0));
+Lane IsExtreme(const FunctionBuilder& g, Lane size, float low, float high) {
+  return g(Op::kSel, size, IsOutside(g, size, low, high), g.K(0));
 }
 
-bool IsModerate(float a) {
-  const float size = std::abs(a);
-  return size == 0 || (size >= 0x1p-63f && size <= 0x1p64f);
+// Whether the value is a root and a constant, and so a divisor that needs no
+// guard of its own: 2^32 and a constant of up to 2^7 are rounded to 2^32.
+bool IsBoundedDivisor(const LaneGraph& graph, Lane b) {
+  const LaneNode& node = graph.node(b);
+  if (node.kind != LaneNode::Kind::kOp || node.op != Op::kFadd) return false;
+  const auto adds = [&](Lane root, Lane constant) {
+    if (!graph.IsBounded(root) || !graph.IsConstant(constant)) return false;
+    const float value = ir::FromBits(graph.node(constant).bits);
+    return value >= kLeastDivisor && value <= 0x1p7f;
+  };
+  return adds(node.a, node.b) || adds(node.b, node.a);
 }
 
 // Newton's steps, of which the last one rounds correctly, where no step leaves
@@ -72,8 +85,11 @@ Lane RootSteps(const FunctionBuilder& g, Lane a) {
 // -1 if a constant does.
 Lane DivideModerate(LaneGraph& graph, Lane a, Lane b) {
   const FunctionBuilder g{graph};
-  if (graph.IsConstant(a) && !IsModerate(ir::FromBits(graph.node(a).bits)))
-    return -1;
+  if (graph.IsConstant(a)) {
+    const float size = std::abs(ir::FromBits(graph.node(a).bits));
+    if (size != 0 && !(size >= kLeastDividend && size <= kLargestDividend))
+      return -1;
+  }
   Lane y;
   if (graph.IsConstant(b)) {
     const float divisor = ir::FromBits(graph.node(b).bits);
@@ -82,13 +98,18 @@ Lane DivideModerate(LaneGraph& graph, Lane a, Lane b) {
     // In double precision it is never near the middle of two numbers.
     y = g.F(static_cast<float>(1 / double{divisor}));
   } else {
-    graph.Guard(
-        IsOutside(g, Magnitude(graph, b), kLeastDivisor, kLargestDivisor), b);
+    if (!IsBoundedDivisor(graph, b)) {
+      graph.Guard(
+          IsOutside(g, Magnitude(graph, b), kLeastDivisor, kLargestDivisor), b);
+    }
     const Lane largest =
         g(Op::kIeq, g(Op::kIand, b, g.K(kFraction)), g.K(kFraction));
     y = ReciprocalSteps(g, b, largest);
   }
-  if (!graph.IsConstant(a)) graph.Guard(IsExtreme(g, Magnitude(graph, a)), a);
+  if (!graph.IsConstant(a)) {
+    graph.Guard(
+        IsExtreme(g, Magnitude(graph, a), kLeastDividend, kLargestDividend), a);
+  }
   const Lane q = g(Op::kFmul, a, y);
   const Lane rest = g(Op::kFnma, q, b, a);
   // A quotient without a remainder may be a zero.
@@ -99,9 +120,10 @@ Lane DivideModerate(LaneGraph& graph, Lane a, Lane b) {
 Lane RootOfModerate(LaneGraph& graph, Lane a) {
   const FunctionBuilder g{graph};
   const Lane size = Magnitude(graph, a);
-  graph.Guard(IsExtreme(g, size), a);
-  const Lane root = RootSteps(g, a);
-  return g(Op::kSel, size, root, a);
+  graph.Guard(IsExtreme(g, size, kLeastRadicand, kLargestRadicand), a);
+  const Lane root = g(Op::kSel, size, RootSteps(g, a), a);
+  graph.SetBounded(root);
+  return root;
 }
 
 }  // namespace

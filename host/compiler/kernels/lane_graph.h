@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -76,6 +77,9 @@ class LaneGraph {
   };
   void Guard(Lane lane, Lane of) { guards_.push_back({lane, of}); }
   const std::vector<LaneGuard>& guards() const { return guards_; }
+  // Values that lie from 0 to 2^32, or are NaN, where all guards are 0.
+  void SetBounded(Lane lane) { bounded_.insert(lane); }
+  bool IsBounded(Lane lane) const { return bounded_.count(lane) > 0; }
 
  private:
   using Key = std::tuple<int, int, int, int, int, uint32_t>;
@@ -85,6 +89,7 @@ class LaneGraph {
   std::map<Key, Lane> known_;
   bool guarded_ = false;
   std::vector<LaneGuard> guards_;
+  std::set<Lane> bounded_;
 };
 
 // Shorter names for one graph: g(op, a, b), g.K(bits), g.F(value).
