@@ -202,6 +202,8 @@ viewers: build ## read a profile with what it is for: the page with Chromium, tr
 
 conformance-jax: build ## jax's own cases of its operations on the plugin, against jax on the CPU (ARGS="--every 8 --only gather --failures --help")
 	@.venv-jax/bin/python scripts/conformance/jax_operations.py --build "$(BUILD)" $(ARGS)
+conformance-onnx: build ## ONNX's own backend tests on the instruction-set simulator (ARGS="--every 8 --only gather --failures --help")
+	@.venv-onnx/bin/python scripts/conformance/onnx_cases.py --build "$(BUILD)" $(ARGS)
 conformance: build ## compare models that TensorFlow converts with its reference kernels (ARGS="--models lstm --random 500 --resume --help")
 	@scripts/python scripts/conformance/conformance.py --build "$(BUILD)" $(ARGS)
 

@@ -12,7 +12,7 @@ build=$1 arch=${2-}
 
 configured() {
   local source
-  for source in /var/lib/dpkg/status .venv .ibex .pjrt .fst; do
+  for source in /var/lib/dpkg/status .venv .ibex .pjrt .onnx .fst; do
     [ "$build/build.ninja" -nt $source ] || return 1
   done
   here || return 1

@@ -10,8 +10,9 @@
 # Only what one of the other commands needs:
 #
 #   scripts/setup.sh run        `make run`, `make profile`: packages of the distribution
-#   scripts/setup.sh install    `make install`: as run, the scalar unit's processor and its compiler, the header of PJRT
+#   scripts/setup.sh install    `make install`: as run and onnx, the scalar unit's processor and its compiler, the header of PJRT
 #   scripts/setup.sh jax        `make jax`: as run, the header of PJRT, JAX and Keras in .venv-jax
+#   scripts/setup.sh onnx       models of ONNX: as run, protobuf and ONNX's schema, which the build reads them with
 #   scripts/setup.sh train      `make train`: as run, npm, which fetches its digits, and Matplotlib
 #   scripts/setup.sh fpga       `make fpga`: Python, the tools of the flow in .venv, the scalar unit's processor
 #   scripts/setup.sh waves      `make waves`: as run, GTKWave
@@ -29,8 +30,8 @@
 #   scripts/setup.sh regress    lcov, whose genhtml shows line and toggle coverage of `make regress` beside the sources
 #   scripts/setup.sh slurm      Slurm's daemons, with which `make slurm` tests the array jobs of `make regress`
 #
-# Nothing is asked. What it changes: packages of the distribution, and these folders of the project: .venv, .venv-jax, .venv-docs,
-# .venv-viewers, .ibex, .pjrt and .fst.
+# Nothing is asked. What it changes: packages of the distribution, and these folders of the project: .venv, .venv-jax, .venv-onnx,
+# .venv-docs, .venv-viewers, .ibex, .pjrt, .onnx and .fst.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -45,12 +46,16 @@ run_packages=(
   # scripts of the build
   python3 python3-numpy python3-yaml
 )
-install_packages=(
+onnx_packages=(
   "${run_packages[@]}"
-  # firmware of the scalar unit
-  binutils-riscv64-unknown-elf gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf
+  libprotobuf-dev protobuf-compiler
   # what comes from Python's registry
   python3-venv
+)
+install_packages=(
+  "${onnx_packages[@]}"
+  # firmware of the scalar unit
+  binutils-riscv64-unknown-elf gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf
 )
 packages=(
   "${install_packages[@]}"
@@ -61,11 +66,17 @@ packages=(
 command -v node >/dev/null || packages+=(nodejs)  # the profile's page is tested in it; other distributions of it will do
 venv=.venv              # tools of the build and the tests, from scripts/requirements.txt
 jax_venv=.venv-jax      # jax and Keras, as their users have them: nothing else of the project is in there
+onnx_venv=.venv-onnx    # ONNX's own tests and its reference
 # The C interface between jax and its devices, out of a package that is not installed.
 pjrt_package=xla-cpu-pjrt==0.0.1
 pjrt_member=xla_plugins/xla_cpu_pjrt/include/pjrt_c_api.h
 pjrt_header=.pjrt/pjrt_c_api.h
 pjrt_sha256=c85bb95cb1743c2a353a555b3ab35f065e5f17007c7f182ad68d23754950235c
+
+# The schema of ONNX files, out of the package that tests and reference come from too.
+onnx_package=onnx==1.23.2
+onnx_schema=.onnx/onnx-ml.proto
+onnx_sha256=8f39d0a1ae1abef5ca648922cdb06716d6bd1573c9e972b42854c16e9e352c16
 
 # Ibex, the processor of the scalar unit, out of a package that is not installed: its source, and of the library that it comes with what
 # it includes. (The package's dependencies are simulators of its own.)
@@ -103,6 +114,8 @@ venv_current() { cmp -s "$(requirements "$1")" "$1/requirements.txt"; }
 ibex_current() { [ "$(cat $ibex/sha256 2>/dev/null)" = "$ibex_sha256" ]; }
 fst_current() { [ "$(cat $fst/sha256 2>/dev/null)" = "$fst_sha256" ]; }
 pjrt_current() { echo "$pjrt_sha256  $pjrt_header" | sha256sum --status --check 2>/dev/null; }
+
+onnx_current() { echo "$onnx_sha256  $onnx_schema" | sha256sum --status --check 2>/dev/null; }
 
 install_missing() {
   local root=() variables=(DEBIAN_FRONTEND=noninteractive) names="${*%%|*}" package packages=()
@@ -157,6 +170,17 @@ install_pjrt() {
   pjrt_current || die "$pjrt_header is not the file that is expected (SHA-256 $pjrt_sha256)"
 }
 
+install_schema() {
+  local folder
+  say "taking $(basename "$onnx_schema") from $onnx_package"
+  folder=$(mktemp -d)
+  fetch "$onnx_package" "$folder"
+  mkdir -p "$(dirname "$onnx_schema")"
+  cp "$folder/onnx/$(basename "$onnx_schema")" "$onnx_schema"
+  rm -rf "$folder"
+  onnx_current || die "$onnx_schema is not the file that is expected (SHA-256 $onnx_sha256)"
+}
+
 install_ibex() {
   local folder source
   say "taking Ibex from $ibex_package"
@@ -189,13 +213,14 @@ install_fst() {
 }
 
 check=no
-made="venv pjrt ibex jax"  # what is made of Python's packages
+made="venv pjrt ibex jax schema onnx"  # what is made of Python's packages
 case "${1-}" in
   "") ;;
   run) packages=("${run_packages[@]}"); made= ;;
   packages) made= ;;
-  install) packages=("${install_packages[@]}"); made="pjrt ibex" ;;
+  install) packages=("${install_packages[@]}"); made="pjrt ibex schema" ;;
   jax) packages=("${run_packages[@]}" python3-venv); made="pjrt jax" ;;
+  onnx) packages=("${onnx_packages[@]}"); made=schema ;;
   fpga) packages=(ca-certificates python3 python3-numpy python3-venv python3-yaml); made="venv ibex" ;;
   profiled) packages=("${run_packages[@]}" 'llvm-19|llvm'); made= ;;
   --check) check=yes ;;
@@ -215,7 +240,7 @@ case "${1-}" in
   fst) packages=(python3 python3-venv liblz4-dev); made=fst ;;
   docs) packages=(doxygen python3 python3-venv); made=docs ;;
   viewers) packages=(python3 python3-venv); made=viewers ;;
-  *) die "unknown argument '$1' (--check, run, install, jax, train, fpga, waves, profiled, packages, pictures, browser, regress, slurm, fresh, fst, docs, viewers)" ;;
+  *) die "unknown argument '$1' (--check, run, install, jax, onnx, train, fpga, waves, profiled, packages, pictures, browser, regress, slurm, fresh, fst, docs, viewers)" ;;
 esac
 
 command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and 13, and Ubuntu 24.04; docs/install.md lists what it needs elsewhere"
@@ -227,7 +252,7 @@ if [ "$check" = yes ]; then
     say "missing packages: ${missing[*]%%|*}"
     status=1
   fi
-  for folder in $venv $jax_venv; do
+  for folder in $venv $jax_venv $onnx_venv; do
     if ! venv_current $folder; then
       say "missing: $folder, or it is not made from the present $(requirements $folder)"
       status=1
@@ -235,6 +260,10 @@ if [ "$check" = yes ]; then
   done
   if ! pjrt_current; then
     say "missing: $pjrt_header"
+    status=1
+  fi
+  if ! onnx_current; then
+    say "missing: $onnx_schema"
     status=1
   fi
   if ! ibex_current; then
@@ -250,6 +279,7 @@ for part in $made; do
   case "$part" in
     venv) make_venv $venv --system-site-packages ;;
     pjrt) pjrt_current || install_pjrt ;;
+    schema) onnx_current || install_schema ;;
     ibex) ibex_current || install_ibex ;;
     fst) fst_current || install_fst ;;
     *) make_venv "$venv-$part" ;;

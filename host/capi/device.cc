@@ -148,10 +148,11 @@ absl::Status Device::Use(std::shared_ptr<const Program> program) {
     if (profiled_) probe_.sink = recorder_;
   } else {
     if (client_ == nullptr) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          program->name(),
-          ": StableHLO and float models run on bf16 presets, the device is '",
-          std::string(core_->preset().name), "'"));
+      return absl::FailedPreconditionError(
+          absl::StrCat(program->name(),
+                       ": StableHLO, float and ONNX models run on bf16 "
+                       "presets, the device is '",
+                       std::string(core_->preset().name), "'"));
     }
     auto executable = client_->Compile(program->module()->Clone());
     if (!executable.ok()) return executable.status();

@@ -11,6 +11,8 @@
 #include "host/files/file_kind.h"
 #include "host/files/read_file.h"
 #include "host/import/float/float_importer.h"
+#include "host/import/onnx/onnx_importer.h"
+#include "host/import/onnx/onnx_options.h"
 #include "host/import/stablehlo/stablehlo_importer.h"
 #include "host/import/tflite_importer.h"
 #include "host/runtime/placement.h"
@@ -21,9 +23,8 @@ namespace systole::capi {
 namespace {
 
 constexpr char kWanted[] =
-    "a program (.tpu), a model (.tflite), a network (.safetensors) or "
-    "StableHLO "
-    "(MLIR bytecode)";
+    "a program (.tpu), a model (.tflite, .onnx), a network (.safetensors) or "
+    "StableHLO (MLIR bytecode)";
 constexpr char kDefaultPreset[] = "edge";
 constexpr int64_t kMostImages = int64_t{1} << 20;
 
@@ -50,6 +51,27 @@ absl::Status Named(const absl::Status& status, const std::string& name) {
   if (status.ok() || absl::StartsWith(status.message(), name)) return status;
   return absl::Status(status.code(),
                       absl::StrCat(name, ": ", status.message()));
+}
+
+// path: that of the file, beside which external data may be, or "".
+absl::StatusOr<std::unique_ptr<ir::Module>> ImportOnnx(
+    absl::string_view bytes, const std::string& path,
+    const systole_compile_options& compile) {
+  import::OnnxOptions options;
+  if (!path.empty()) options.folder = import::FolderOf(path);
+  if (compile.model_options != nullptr) {
+    absl::Status s = import::AddOnnxOptions(compile.model_options, options);
+    if (!s.ok()) return s;
+  }
+  auto imported = import::ImportOnnx(bytes, options);
+  if (!imported.ok()) return imported.status();
+  return std::move(imported->module);
+}
+
+absl::Status CheckNoModelOptions(const systole_compile_options& options) {
+  if (options.model_options == nullptr || *options.model_options == '\0')
+    return absl::OkStatus();
+  return absl::InvalidArgumentError("model_options are for ONNX models");
 }
 
 bool IsFloatModel(const std::string& path, FileKind kind) {
@@ -94,7 +116,9 @@ absl::StatusOr<std::shared_ptr<Program>> Program::Load(
   if (!kind.ok()) return kind.status();
   auto program = std::make_shared<Program>();
   program->source_ = path;
-  absl::Status status;
+  absl::Status status = *kind == FileKind::kOnnx ? absl::OkStatus()
+                                                 : CheckNoModelOptions(options);
+  if (!status.ok()) return Named(status, path);
   if (*kind == FileKind::kProgram ||
       (*kind == FileKind::kUnknown && absl::EndsWith(path, ".tpu"))) {
     status = program->Take(runtime::ReadModel(path), options);
@@ -102,6 +126,11 @@ absl::StatusOr<std::shared_ptr<Program>> Program::Load(
     const absl::StatusOr<std::string> bytes = ReadFile(path);
     if (!bytes.ok()) return bytes.status();
     return Parse(*bytes, path, options);
+  } else if (*kind == FileKind::kOnnx) {
+    const absl::StatusOr<std::string> bytes = ReadFile(path);
+    if (!bytes.ok()) return bytes.status();
+    status =
+        program->TakeModule(ImportOnnx(*bytes, path, options), "ONNX", options);
   } else if (*kind == FileKind::kTflite || *kind == FileKind::kSafetensors ||
              absl::EndsWith(path, ".tflite") ||
              absl::EndsWith(path, ".safetensors")) {
@@ -120,7 +149,9 @@ absl::StatusOr<std::shared_ptr<Program>> Program::Parse(
   const FileKind kind = KindOfBytes({bytes.data(), bytes.size()}, name);
   auto program = std::make_shared<Program>();
   program->source_ = name;
-  absl::Status status;
+  absl::Status status =
+      kind == FileKind::kOnnx ? absl::OkStatus() : CheckNoModelOptions(options);
+  if (!status.ok()) return Named(status, name);
   if (kind == FileKind::kProgram) {
     absl::StatusOr<systole::Program> parsed =
         ParseProgram({bytes.begin(), bytes.end()}, name);
@@ -140,10 +171,14 @@ absl::StatusOr<std::shared_ptr<Program>> Program::Parse(
                                     options);
   } else if (kind == FileKind::kStableHlo) {
     status = program->TakeModule(ImportArtifact(bytes), "StableHLO", options);
+  } else if (kind == FileKind::kOnnx) {
+    status =
+        program->TakeModule(ImportOnnx(bytes, "", options), "ONNX", options);
   } else {
-    status = WrongKind(name, kind,
-                       "a program (.tpu), a model (.tflite) or StableHLO (MLIR "
-                       "bytecode)");
+    status =
+        WrongKind(name, kind,
+                  "a program (.tpu), a model (.tflite, .onnx) or StableHLO "
+                  "(MLIR bytecode)");
   }
   if (!status.ok()) return Named(status, name);
   return program;

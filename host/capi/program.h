@@ -2,10 +2,11 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // What systole_program stands for: an int8 model with its programs, or a module
-// of StableHLO or of a float model.
+// of StableHLO, of a float or of an ONNX model.
 #ifndef SYSTOLE_HOST_CAPI_PROGRAM_H_
 #define SYSTOLE_HOST_CAPI_PROGRAM_H_
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,12 @@ struct Tensor {
   std::string name;
   ir::Type type;
 };
+
+inline constexpr systole_compile_options kCompileDefaults =
+    SYSTOLE_COMPILE_OPTIONS_INIT;
+// Of the structure's first version, which had no model_options.
+inline constexpr size_t kFirstCompileBytes =
+    offsetof(systole_compile_options, model_options);
 
 // Never changes, so that threads may share it.
 class Program {

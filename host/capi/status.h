@@ -41,11 +41,13 @@ systole_status Guard(Body&& body) {
 // More than this is no size but what happened to be there.
 inline constexpr size_t kMostStructBytes = 4096;
 
+// least: of the structure's first version.
 template <typename T>
-absl::Status CheckStruct(const T* given, const char* name) {
+absl::Status CheckStruct(const T* given, const char* name,
+                         size_t least = sizeof(T)) {
   if (given == nullptr)
     return absl::InvalidArgumentError(absl::StrCat(name, " is NULL"));
-  if (given->struct_size >= sizeof(T) && given->struct_size <= kMostStructBytes)
+  if (given->struct_size >= least && given->struct_size <= kMostStructBytes)
     return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(name, ": struct_size is ", given->struct_size, ", not ",
@@ -53,12 +55,18 @@ absl::Status CheckStruct(const T* given, const char* name) {
 }
 
 // The options of a caller, NULL for `defaults`. What a newer header has behind
-// ours must be 0.
+// ours must be 0; what an older one lacks has its default. least: as of
+// CheckStruct.
 template <typename T>
 absl::StatusOr<T> ReadOptions(const T* given, const T& defaults,
-                              const char* name) {
+                              const char* name, size_t least = sizeof(T)) {
   if (given == nullptr) return defaults;
-  if (absl::Status s = CheckStruct(given, name); !s.ok()) return s;
+  if (absl::Status s = CheckStruct(given, name, least); !s.ok()) return s;
+  if (given->struct_size < sizeof(T)) {
+    T options = defaults;
+    std::memcpy(&options, given, given->struct_size);
+    return options;
+  }
   const char* bytes = reinterpret_cast<const char*>(given);
   if (std::any_of(bytes + sizeof(T), bytes + given->struct_size,
                   [](char byte) { return byte != 0; })) {

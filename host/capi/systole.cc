@@ -84,8 +84,8 @@ absl::Status CheckIndex(const char* what, int64_t index, const List& list) {
 
 absl::StatusOr<systole_compile_options> Read(
     const systole_compile_options* options) {
-  return ReadOptions<systole_compile_options>(
-      options, SYSTOLE_COMPILE_OPTIONS_INIT, "systole_compile_options");
+  return ReadOptions(options, kCompileDefaults, "systole_compile_options",
+                     kFirstCompileBytes);
 }
 
 // Before the first code that only newer processors have.
@@ -223,7 +223,7 @@ systole_status systole_program_save(const systole_program* handle,
     if ((*program)->model() == nullptr) {
       return absl::FailedPreconditionError(absl::StrCat(
           (*program)->name(),
-          ": StableHLO and float models have no program file: keep the "
+          ": StableHLO, float and ONNX models have no program file: keep the "
           "artifact that it came from"));
     }
     return systole::runtime::WriteModel(*(*program)->model(), path);

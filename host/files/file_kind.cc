@@ -46,7 +46,7 @@ std::string_view Name(FileKind kind) {
     case FileKind::kHdf5:
       return "an HDF5 file (a Keras model)";
     case FileKind::kOnnx:
-      return "an ONNX model";
+      return "an ONNX model (.onnx)";
     case FileKind::kSavedModel:
       return "a TensorFlow graph (a SavedModel)";
     case FileKind::kPyTorch:
@@ -79,9 +79,9 @@ std::string Hint(FileKind kind) {
     case FileKind::kHdf5:
     case FileKind::kSavedModel:
       return absl::StrCat("; ", kConvertHint);
-    case FileKind::kOnnx:
     case FileKind::kPyTorch:
-      return "; export it as TensorFlow Lite (.tflite) or StableHLO";
+      return "; export it as ONNX, TensorFlow Lite (.tflite) or StableHLO";
+    case FileKind::kOnnx:
     case FileKind::kStableHlo:
       return "; it is compiled when it runs: `systole run`, `systole profile`";
     case FileKind::kMlirText:

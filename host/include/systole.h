@@ -144,24 +144,27 @@ typedef struct systole_program systole_program;
 typedef struct systole_compile_options {
   size_t struct_size;
   /* The configuration that a model is compiled for; NULL: "edge". A program
-   * file has its own, and another one here is an error. StableHLO and float
-   * models (TensorFlow Lite models that compute with floats) run
-   * on every bf16 preset; what would run where is told of this one, NULL:
-   * "v2". */
+   * file has its own, and another one here is an error. StableHLO,
+   * float TensorFlow Lite and ONNX models run on every bf16 preset; what would
+   * run where is told of this one, NULL: "v2". */
   const char* preset;
   /* Images that a run of the device takes; 0: 1, or the program file's. */
   int64_t batch;
   /* 1: a model of which anything would run on the host is refused. */
   int32_t refuse_host;
+  /* How an ONNX model is read, as `systole run` has it, with blanks between:
+   * "--precision highest --dim batch=4 --fix rate=16000"; NULL: nothing is
+   * given. */
+  const char* model_options;
 } systole_compile_options;
 
 #define SYSTOLE_COMPILE_OPTIONS_INIT \
-  { sizeof(systole_compile_options), NULL, 0, 0 }
+  { sizeof(systole_compile_options), NULL, 0, 0, NULL }
 
-/* Reads a program file (.tpu), or compiles a TensorFlow Lite model (.tflite), a
- * network (.safetensors) or a StableHLO artifact (MLIR bytecode, as jax.export
- * writes it), whatever the file's name ends in. options: NULL for the defaults.
- */
+/* Reads a program file (.tpu), or compiles a TensorFlow Lite model (.tflite),
+ * an ONNX model (.onnx), a network (.safetensors) or a StableHLO artifact (MLIR
+ * bytecode, as jax.export writes it), whatever the file's name ends in.
+ * options: NULL for the defaults. */
 SYSTOLE_API systole_status
 systole_program_load(const char* path, const systole_compile_options* options,
                      systole_program** program);
@@ -169,8 +172,8 @@ systole_program_load(const char* path, const systole_compile_options* options,
 SYSTOLE_API systole_status systole_program_parse(
     const void* bytes, size_t size, const char* name,
     const systole_compile_options* options, systole_program** program);
-/* As a program file. SYSTOLE_FAILED_PRECONDITION of StableHLO and of
- * float models. */
+/* As a program file. SYSTOLE_FAILED_PRECONDITION of StableHLO, float and
+ * ONNX models. */
 SYSTOLE_API systole_status systole_program_save(const systole_program* program,
                                                 const char* path);
 /* Devices that have run it keep what they need. */
@@ -179,7 +182,7 @@ SYSTOLE_API systole_status systole_program_close(systole_program* program);
 typedef struct systole_program_info {
   size_t struct_size;
   const char* name;
-  const char* preset;    /* "" for StableHLO and float models */
+  const char* preset;    /* "" for StableHLO, float, ONNX */
   int64_t batch;         /* images of a run of the device; 1 for these */
   int32_t num_inputs;    /* systole_program_input, ... */
   int32_t num_outputs;   /* systole_program_output, ... */

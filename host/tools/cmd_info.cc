@@ -45,8 +45,8 @@ struct InfoArgs {
   ModuleArgs module;
 };
 
-// StableHLO or a float model, on the preset that it runs on unless another is
-// asked for.
+// StableHLO, a float or an ONNX model, on the preset that it runs on unless
+// another is asked for.
 absl::Status ModuleInfo(const InfoArgs& args, ModuleKind kind) {
   const auto preset = ModulePreset(kind, args.preset, !args.preset.empty());
   if (!preset.ok()) return preset.status();
@@ -94,7 +94,9 @@ absl::Status ModuleInfo(const InfoArgs& args, ModuleKind kind) {
   }
   std::printf(
       "%s %s\n\n%s\n%s\n",
-      kind == ModuleKind::kStableHlo ? "StableHLO program" : "float model",
+      kind == ModuleKind::kStableHlo ? "StableHLO program"
+      : kind == ModuleKind::kOnnx    ? "ONNX model"
+                                     : "float model",
       Printable(name).c_str(), table.ToString().c_str(),
       Printable(runtime::PlacementText(std::string((*preset)->name), placement))
           .c_str());
@@ -116,7 +118,7 @@ absl::Status Info(const InfoArgs& args) {
   if (!args.preset.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         input,
-        ": --preset is for StableHLO and float models: a program file "
+        ": --preset is for StableHLO, float and ONNX models: a program file "
         "has its own, and a model is divided alike for all"));
   }
   if (*kind != FileKind::kProgram && !absl::EndsWith(input, ".tpu")) {
@@ -124,7 +126,7 @@ absl::Status Info(const InfoArgs& args) {
       return ModelInfo(input, as_json);
     return WrongKind(
         input, *kind,
-        "a program (.tpu) or model (.tflite, .safetensors, StableHLO)");
+        "a program (.tpu) or model (.tflite, .safetensors, ONNX, StableHLO)");
   }
   const auto program = ReadProgram(input);
   if (!program.ok()) return program.status();
@@ -182,13 +184,14 @@ void AddInfoCommand(CLI::App& app, Action& chosen) {
       "tiling, memory, expected cycles) or a model (what runs where)");
   sub->add_option("program", args->input,
                   "Program file (.tpu), or model (.tflite, .safetensors, "
-                  "StableHLO); - is standard input")
+                  "ONNX, StableHLO); - is standard input")
       ->check(FileName())
       ->required();
-  sub->add_option("--preset", args->preset,
-                  "Configuration that StableHLO or a float model is looked at "
-                  "for: " +
-                      PresetsWith(Cell::kBf16) + " (default: lite)");
+  sub->add_option(
+      "--preset", args->preset,
+      "Configuration that StableHLO, a float or an ONNX model is looked at "
+      "for: " +
+          PresetsWith(Cell::kBf16) + " (default: lite)");
   sub->add_flag("--json", args->json, "Print JSON instead of tables");
   AddModuleOptions(*sub, args->module);
   sub->callback(

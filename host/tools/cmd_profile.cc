@@ -321,15 +321,16 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
                          "Run a model on the RTL and show where its cycles go: "
                          "a page for the browser, traces, a summary");
   args->run.model = args->run.network;
-  sub->add_option("model", args->run.model,
-                  "Program file (.tpu), or model (.tflite, .safetensors, "
-                  "StableHLO) that is compiled first; - is standard input. "
-                  "Without it, the digits network runs")
+  sub->add_option(
+         "model", args->run.model,
+         "Program file (.tpu), or model (.tflite, .safetensors, "
+         "ONNX, StableHLO) that is compiled first; - is standard input. "
+         "Without it, the digits network runs")
       ->check(FileName());
   CLI::Option* preset =
       sub->add_option("--preset", args->run.preset,
                       absl::StrCat("Configuration: ", PresetsWith(Cell::kInt8),
-                                   "; for StableHLO and float models: ",
+                                   "; for StableHLO, float and ONNX models: ",
                                    PresetsWith(Cell::kBf16),
                                    " (default: lite); for --train: ",
                                    PresetsWith(Cell::kBf16, kClasses),

@@ -68,10 +68,11 @@ absl::Status RunFile(const RunArgs& args) {
 CLI::Option* AddModelOptions(CLI::App& sub, RunArgs& args) {
   const char* const group = "A model";
   CLI::Option* const program =
-      sub.add_option("program", args.model,
-                     "Program file (.tpu), or model (.tflite, .safetensors, "
-                     "StableHLO) that is compiled first; - is standard input. "
-                     "Without it, the digits network runs")
+      sub.add_option(
+             "program", args.model,
+             "Program file (.tpu), or model (.tflite, .safetensors, "
+             "ONNX, StableHLO) that is compiled first; - is standard input. "
+             "Without it, the digits network runs")
           ->check(FileName());
   CLI::Option* const input =
       sub.add_option("-i,--input", args.inputs,
@@ -107,10 +108,11 @@ CLI::Option* AddModelOptions(CLI::App& sub, RunArgs& args) {
       ->needs(program);
   AddHostOperatorsOption(sub, args.host_operators)->needs(program);
   AddModuleOptions(sub, args.module);
-  sub.add_option("--check", args.check,
-                 "Model (.tflite, .safetensors, StableHLO) that the program "
-                 "was compiled from. Compares every output, and every tensor "
-                 "of an int8 model that reaches HBM, with the golden model")
+  sub.add_option(
+         "--check", args.check,
+         "Model (.tflite, .safetensors, ONNX, StableHLO) that the program "
+         "was compiled from. Compares every output, and every tensor "
+         "of an int8 model that reaches HBM, with the golden model")
       ->group(group)
       ->check(FileName())
       ->needs(program);
@@ -319,10 +321,10 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
   CLI::Option* const preset =
       sub->add_option(
              "--preset", args->preset,
-             absl::StrCat(
-                 "Configuration: ", PresetsWith(Cell::kInt8),
-                 "; for StableHLO and float models: ", PresetsWith(Cell::kBf16),
-                 " (default: lite). A program file has its own"))
+             absl::StrCat("Configuration: ", PresetsWith(Cell::kInt8),
+                          "; for StableHLO, float and ONNX models: ",
+                          PresetsWith(Cell::kBf16),
+                          " (default: lite). A program file has its own"))
           ->capture_default_str();
   sub->add_option("--batch", args->batch,
                   "Images per run. Default: 32 for the digits, 1 for a model. "

@@ -29,8 +29,9 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ReadGolden(
     if (!other.ok()) return other.status();
     return WrongKind(file, *other, "the program that runs");
   }
-  auto golden = ReadModuleFile(
-      file, *kind, *kind == ModuleKind::kFloatTflite ? args : ModuleArgs());
+  ModuleArgs again = *kind == ModuleKind::kStableHlo ? ModuleArgs() : args;
+  again.quiet = true;  // the run has said its notes
+  auto golden = ReadModuleFile(file, *kind, again);
   if (!golden.ok()) return golden;
   const std::vector<ir::Node*>&wanted = module.inputs(),
         &inputs = (*golden)->inputs();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <random>
 #include <utility>
@@ -15,8 +16,11 @@
 #include "absl/strings/str_split.h"
 #include "host/compiler/kernels/module_lowering.h"
 #include "host/files/file_kind.h"
+#include "host/files/printable.h"
 #include "host/files/read_file.h"
 #include "host/import/float/float_importer.h"
+#include "host/import/onnx/onnx_importer.h"
+#include "host/import/onnx/onnx_options.h"
 #include "host/import/stablehlo/stablehlo_importer.h"
 #include "host/tools/commands.h"
 #include "systole/target.h"
@@ -102,6 +106,54 @@ absl::StatusOr<import::FloatOptions> FloatOptionsOf(const ModuleArgs& args) {
   return options;
 }
 
+absl::StatusOr<std::unique_ptr<ir::Module>> ReadOnnx(const std::string& path,
+                                                     const std::string& bytes,
+                                                     const ModuleArgs& args) {
+  import::OnnxOptions options;
+  options.folder = import::FolderOf(path);
+  absl::Status status;
+  if (!args.precision.empty())
+    status = import::AddOnnxOption("--precision", args.precision, options);
+  for (const std::string& text : args.dims)
+    status.Update(import::AddOnnxOption("--dim", text, options));
+  for (const std::string& text : args.fixed)
+    status.Update(import::AddOnnxOption("--fix", text, options));
+  if (!status.ok()) return status;
+  absl::StatusOr<import::OnnxProgram> program =
+      import::ImportOnnx(bytes, options);
+  if (!program.ok()) {
+    return absl::Status(program.status().code(),
+                        absl::StrCat(path, ": ", program.status().message()));
+  }
+  for (const std::string& note : program->notes) {
+    if (args.quiet) break;
+    std::fprintf(stderr, "systole: %s: %s\n", Printable(path).c_str(),
+                 note.c_str());
+  }
+  return std::move(program->module);
+}
+
+// Arguments that have no effect on such a file.
+absl::Status CheckModuleArgs(const std::string& path, ModuleKind kind,
+                             const ModuleArgs& args) {
+  const bool tflite = kind == ModuleKind::kFloatTflite;
+  const bool onnx = kind == ModuleKind::kOnnx;
+  const char *option = nullptr, *models = "";
+  if (!args.precision.empty() && !tflite && !onnx) {
+    option = "--precision";
+    models = "float TensorFlow Lite and ONNX";
+  } else if (!args.shapes.empty() && !tflite) {
+    option = "--input-shape";
+    models = "float TensorFlow Lite";
+  } else if ((!args.dims.empty() || !args.fixed.empty()) && !onnx) {
+    option = args.dims.empty() ? "--fix" : "--dim";
+    models = "ONNX";
+  }
+  if (option == nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": ", option, " is for ", models, " models only"));
+}
+
 // float32 to one of 16 bits.
 Literal Rounded(const Literal& values, ir::ElementType element) {
   const std::vector<float>& from = values.values<float>();
@@ -122,6 +174,7 @@ absl::StatusOr<ModuleKind> ModuleKindOf(const std::string& path) {
   const auto kind = KindOfFile(path);
   if (!kind.ok()) return kind.status();
   if (*kind == FileKind::kStableHlo) return ModuleKind::kStableHlo;
+  if (*kind == FileKind::kOnnx) return ModuleKind::kOnnx;
   if (*kind != FileKind::kTflite) return ModuleKind::kNone;
   const auto bytes = ReadFile(path);
   if (!bytes.ok()) return bytes.status();
@@ -130,6 +183,7 @@ absl::StatusOr<ModuleKind> ModuleKindOf(const std::string& path) {
 }
 
 std::string ModuleKindText(ModuleKind kind) {
+  if (kind == ModuleKind::kOnnx) return "an ONNX model";
   return kind == ModuleKind::kFloatTflite ? "a float model" : "StableHLO";
 }
 
@@ -137,12 +191,13 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ReadModuleFile(
     const std::string& path, ModuleKind kind, const ModuleArgs& args) {
   const absl::StatusOr<std::string> bytes = ReadFile(path);
   if (!bytes.ok()) return bytes.status();
+  if (absl::Status s = CheckModuleArgs(path, kind, args); !s.ok()) return s;
+  if (kind == ModuleKind::kOnnx) return ReadOnnx(path, *bytes, args);
   if (kind == ModuleKind::kFloatTflite) {
     const auto options = FloatOptionsOf(args);
     if (!options.ok()) return options.status();
     return import::ImportFloatTflite(*bytes, path, *options);
   }
-  if (absl::Status s = CheckNoModuleArgs(path, args); !s.ok()) return s;
   absl::StatusOr<import::StableHloProgram> program =
       import::ImportStableHlo(*bytes);
   if (!program.ok()) {
@@ -158,10 +213,7 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ReadModuleFile(
 
 absl::Status CheckNoModuleArgs(const std::string& path,
                                const ModuleArgs& args) {
-  if (args.precision.empty() && args.shapes.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      path, ": ", args.precision.empty() ? "--input-shape" : "--precision",
-      " is for float TensorFlow Lite models only"));
+  return CheckModuleArgs(path, ModuleKind::kNone, args);
 }
 
 runtime::ModulePlacement PlacementOn(ir::Module& module, const Preset& preset) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Files that become modules of hlo/: StableHLO programs, as jax.export writes
-// them, and float TensorFlow Lite models; and the values of their inputs and
-// outputs in .npy files.
+// them, float TensorFlow Lite models and ONNX models; and the values of their
+// inputs and outputs in .npy files.
 #ifndef HOST_TOOLS_MODULE_FILE_H_
 #define HOST_TOOLS_MODULE_FILE_H_
 
@@ -22,23 +22,29 @@
 
 namespace systole::tools {
 
-// How a float TensorFlow Lite model becomes a module. StableHLO has precisions
-// and shapes of its own.
+// How a float TensorFlow Lite model or an ONNX model becomes a module.
+// StableHLO has precisions and shapes of its own.
 struct ModuleArgs {
   std::string precision;  // "default", "high", "highest"; "": not given
-  std::vector<std::string> shapes;  // "NAME=1,28,28,1", or without a name
+  // Of TensorFlow Lite: "NAME=1,28,28,1", or without a name.
+  std::vector<std::string> shapes;
+  // Of ONNX: "NAME=SIZE" of open dimensions; "NAME=FILE.npy" or "NAME=1,2" of
+  // inputs.
+  std::vector<std::string> dims, fixed;
+  bool quiet = false;  // without notes
 };
 
-enum class ModuleKind { kNone, kStableHlo, kFloatTflite };
+enum class ModuleKind { kNone, kStableHlo, kFloatTflite, kOnnx };
 
 // kNone: the file is something else. Errors: the file cannot be read.
 absl::StatusOr<ModuleKind> ModuleKindOf(const std::string& path);
-// "StableHLO", "a float model".
+// "StableHLO", "a float model", "an ONNX model".
 std::string ModuleKindText(ModuleKind kind);
 
-// Errors begin with the file's name: those of ImportStableHlo and
-// ImportFloatTflite; Unimplemented for a program of several partitions;
-// InvalidArgument for arguments that have no effect.
+// Errors begin with the file's name: those of ImportStableHlo,
+// ImportFloatTflite and ImportOnnx; Unimplemented for a program of several
+// partitions; InvalidArgument for arguments that have no effect. Notes of the
+// importer of ONNX go to standard error.
 absl::StatusOr<std::unique_ptr<ir::Module>> ReadModuleFile(
     const std::string& path, ModuleKind kind, const ModuleArgs& args);
 

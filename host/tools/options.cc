@@ -160,7 +160,9 @@ void AddFirmwareOption(CLI::App& sub, std::string& file) {
 }
 
 void AddModuleOptions(CLI::App& sub, ModuleArgs& args) {
-  const char* const group = "A float TensorFlow Lite model";
+  const char* const group = "A float TensorFlow Lite or ONNX model";
+  const char* const tflite = "A float TensorFlow Lite model";
+  const char* const onnx = "An ONNX model";
   sub.add_option("--precision", args.precision,
                  "Passes of bf16 that a product of floats takes: default (1), "
                  "high (3) or highest (6)")
@@ -170,7 +172,17 @@ void AddModuleOptions(CLI::App& sub, ModuleArgs& args) {
          "--input-shape", args.shapes,
          "NAME=SIZES, such as x=1,16000: the shape of an input in place "
          "of the file's; without NAME= for the only input")
-      ->group(group)
+      ->group(tflite)
+      ->check(FileName());
+  sub.add_option("--dim", args.dims,
+                 "NAME=SIZE, such as batch=4: the size of a dimension that the "
+                 "file leaves open; INPUT[AXIS]=SIZE of one without a name")
+      ->group(onnx)
+      ->check(FileName());
+  sub.add_option("--fix", args.fixed,
+                 "NAME=FILE.npy or NAME=NUMBERS, such as rate=16000: an input "
+                 "that has this value in every run, and shapes may depend on")
+      ->group(onnx)
       ->check(FileName());
 }
 
@@ -180,6 +192,10 @@ std::string ModuleOptionsText(const ModuleArgs& args) {
     absl::StrAppend(&text, " --precision ", args.precision);
   for (const std::string& shape : args.shapes)
     absl::StrAppend(&text, " --input-shape ", ShellWord(shape));
+  for (const std::string& dim : args.dims)
+    absl::StrAppend(&text, " --dim ", ShellWord(dim));
+  for (const std::string& input : args.fixed)
+    absl::StrAppend(&text, " --fix ", ShellWord(input));
   return text;
 }
 

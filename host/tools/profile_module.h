@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `systole profile` of StableHLO and of float models: the programs, a product
-// or a kernel each, are joined to one, of which each is a layer.
+// `systole profile` of StableHLO, float and ONNX models: the programs, a
+// product or a kernel each, are joined to one, of which each is a layer.
 #ifndef HOST_TOOLS_PROFILE_MODULE_H_
 #define HOST_TOOLS_PROFILE_MODULE_H_
 

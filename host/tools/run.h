@@ -39,7 +39,7 @@ struct RunArgs {
   int64_t random = 0;
   bool dequantise = false;
   bool reset_variables = false;  // in front of each image
-  ModuleArgs module;             // of a float model
+  ModuleArgs module;             // of a float or an ONNX model
   // A program without a model: "ADDRESS=FILE", "ADDRESS+BYTES=FILE".
   // `second`: the program of the chip's other core.
   std::vector<std::string> memory, dumps;
@@ -88,7 +88,7 @@ absl::Status Stopped(int64_t done, int64_t images);
 
 absl::Status RunDigits(const RunArgs& args);
 absl::Status RunModel(const RunArgs& args);
-// args.model: StableHLO or a float model.
+// args.model: StableHLO, a float or an ONNX model.
 absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind);
 // `program`: the file args.model, which holds no model.
 absl::Status RunProgram(const RunArgs& args, const Program& program);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `systole run` of StableHLO and of float models: products on the array of a
+// `systole run` of StableHLO, float and ONNX models: products on the array of a
 // bf16 core, what else it can on its vector unit, the rest on the host.
 #include <algorithm>
 #include <array>

@@ -97,7 +97,8 @@ class Sized(ctypes.Structure):
 
 
 class CompileOptions(Sized):
-    _fields_ = [("struct_size", c_size_t), ("preset", c_char_p), ("batch", c_int64), ("refuse_host", c_int32)]
+    _fields_ = [("struct_size", c_size_t), ("preset", c_char_p), ("batch", c_int64), ("refuse_host", c_int32),
+                ("model_options", c_char_p)]
 
 
 class ProgramInfo(Sized):

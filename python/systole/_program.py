@@ -117,31 +117,32 @@ def _restored(data: bytes, name: str) -> Program:
     return parse(data, name=name)
 
 
-def _options(preset: str | None, batch: typing.SupportsIndex | None, refuse_host: bool) -> lib.CompileOptions:
+def _options(preset: str | None, batch: typing.SupportsIndex | None, refuse_host: bool, model_options: str | None) -> lib.CompileOptions:
     return lib.CompileOptions(preset=lib.text(preset, "preset"), batch=0 if batch is None else lib.integer(batch, "batch", 1, 2**20),
-                              refuse_host=bool(refuse_host))
+                              refuse_host=bool(refuse_host), model_options=lib.text(model_options, "model_options"))
 
 
-def load(path: lib.Text, *, preset: str | None = None, batch: typing.SupportsIndex | None = None, refuse_host: bool = False) -> Program:
-    """The program of a file: .tpu, or a .tflite, .safetensors or StableHLO artifact (jax.export) that is compiled.
+def load(path: lib.Text, *, preset: str | None = None, batch: typing.SupportsIndex | None = None, refuse_host: bool = False,
+         model_options: str | None = None) -> Program:
+    """The program of a file: .tpu, or a .tflite, .onnx, .safetensors or StableHLO artifact (jax.export) that is compiled.
 
     preset, batch: that a model is compiled for ("edge", 1); a program file has its own. refuse_host: a model of which anything
-    would run on the host is an error.
+    would run on the host is an error. model_options: how an ONNX model is read, as `systole run` has it, "--dim batch=4".
     """
     if path is None:
         raise TypeError("path is None, not the name of a file")
     handle = ctypes.c_void_p()
-    lib.call("systole_program_load", lib.text(path, "path"), _options(preset, batch, refuse_host), ctypes.byref(handle))
+    lib.call("systole_program_load", lib.text(path, "path"), _options(preset, batch, refuse_host, model_options), ctypes.byref(handle))
     return Program(handle.value or 0)
 
 
 def parse(data: bytes | bytearray | memoryview, *, name: str = "program", preset: str | None = None,
-          batch: typing.SupportsIndex | None = None, refuse_host: bool = False) -> Program:
+          batch: typing.SupportsIndex | None = None, refuse_host: bool = False, model_options: str | None = None) -> Program:
     """The same of bytes; name stands for the file in messages."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"data is {type(data).__name__}, not bytes: systole.load() takes a file's path")
     data = bytes(data)
     handle = ctypes.c_void_p()
-    lib.call("systole_program_parse", data, len(data), lib.text(name, "name"), _options(preset, batch, refuse_host),
+    lib.call("systole_program_parse", data, len(data), lib.text(name, "name"), _options(preset, batch, refuse_host, model_options),
              ctypes.byref(handle))
     return Program(handle.value or 0)

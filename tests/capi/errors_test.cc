@@ -133,6 +133,26 @@ TEST(CApi, BadOptionsNameWhatThereIs) {
   EXPECT_EQ(systole_device_open(&newer.known, &device), SYSTOLE_UNIMPLEMENTED);
 }
 
+// As a program that was built with the first version of the header has it.
+TEST(CApi, OlderStructuresOfOptionsAreShorter) {
+  systole_compile_options options = SYSTOLE_COMPILE_OPTIONS_INIT;
+  options.struct_size = offsetof(systole_compile_options, model_options);
+  options.preset = "edge";
+  options.model_options = "is not there";
+  systole_program* program = nullptr;
+  EXPECT_EQ(systole_program_load(kDigits.c_str(), &options, &program),
+            SYSTOLE_OK)
+      << systole_error();
+  EXPECT_EQ(systole_program_close(program), SYSTOLE_OK);
+  options.struct_size = sizeof(options);
+  EXPECT_EQ(systole_program_load(kDigits.c_str(), &options, &program),
+            SYSTOLE_INVALID_ARGUMENT);
+  EXPECT_THAT(systole_error(), HasSubstr("model_options are for ONNX models"));
+  options.struct_size = 8;
+  EXPECT_EQ(systole_program_load(kDigits.c_str(), &options, &program),
+            SYSTOLE_INVALID_ARGUMENT);
+}
+
 TEST(CApi, ProgramOfAnotherPreset) {
   systole_program* program = Load(kDigits, "edge");
   systole_device* device = Open("rtl", "nano");

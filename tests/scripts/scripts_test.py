@@ -479,7 +479,7 @@ class SetupTest(unittest.TestCase):
             folder = pathlib.Path(folder)
             (folder / "scripts").mkdir()
             shutil.copy(ROOT / "scripts/setup.sh", folder / "scripts/setup.sh")
-            for venv in (".venv", ".venv-jax", ".venv-docs", ".venv-viewers"):
+            for venv in (".venv", ".venv-jax", ".venv-onnx", ".venv-docs", ".venv-viewers"):
                 name = f"requirements{venv.removeprefix('.venv').replace('-', '_')}.txt"
                 shutil.copy(ROOT / "scripts" / name, folder / "scripts" / name)
                 (folder / venv / "bin").mkdir(parents=True)

@@ -100,6 +100,12 @@ def write_files(folder, environment):
     put("photo.jpg", b"\xff\xd8\xff\xe0" + bytes(20))
     put("model.onnx", b"\x08\x07\x12\x07pytorch\x3a\x40" + bytes(20))
     put("renamed_onnx.tflite", b"\x08\x07\x12\x07pytorch\x3a\x40" + bytes(20))
+    # y = Relu(x), x float32 [batch, width], written by the package onnx; and of an operator that there is not.
+    relu = bytes.fromhex("08081201703a3e0a0f0a01781201791a016e220452656c751201675a1d0a017812180a16080112120a07120562617463680a07120577696474"
+                         "6862090a017912040a02080142040a001011")
+    put("relu.onnx", relu)
+    put("half.onnx", relu[:40])
+    put("fancy.onnx", relu.replace(b"Relu", b"Fanc"))
     put("model.h5", b"\x89HDF\r\n\x1a\n" + bytes(20))
     put("model.keras", archive("metadata.json", "config.json", "model.weights.h5"))
     put("arrays.npz", archive("a.npy"))

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Parts of tensors at an index that is known only when the model runs.
+#ifndef SYSTOLE_HOST_IMPORT_ONNX_CONTROL_H_
+#define SYSTOLE_HOST_IMPORT_ONNX_CONTROL_H_
+
+#include "host/import/onnx/hlo_builder.h"
+
+namespace systole::import {
+
+// The part of x at an index of the axis, without the axis.
+Value PartAt(HloBuilder& b, const Value& x, int64_t axis, const Value& index);
+// x with its part at an index of the axis replaced.
+Value WithPart(HloBuilder& b, const Value& x, int64_t axis, const Value& index,
+               const Value& part);
+Value Zeros(HloBuilder& b, const ir::Type& type);
+
+}  // namespace systole::import
+
+#endif  // SYSTOLE_HOST_IMPORT_ONNX_CONTROL_H_

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Functions that several operators are made of.
+#ifndef SYSTOLE_HOST_IMPORT_ONNX_FUNCTIONS_H_
+#define SYSTOLE_HOST_IMPORT_ONNX_FUNCTIONS_H_
+
+#include <functional>
+#include <string>
+
+#include "host/import/onnx/hlo_builder.h"
+
+namespace systole::import {
+
+// exp(x - max) / sum over one dimension, and its logarithm.
+Value Softmax(HloBuilder& b, const Value& x, int64_t axis);
+Value LogSoftmax(HloBuilder& b, const Value& x, int64_t axis);
+
+// Gauss's error function, to 2e-7.
+Value Erf(HloBuilder& b, const Value& x);
+
+// The activation functions of recurrent operators, by their names in lower
+// case; null: not known. Attributes that are not given have NaN.
+using Activation = std::function<Value(HloBuilder& b, const Value& x)>;
+Activation FindActivation(const std::string& name, float alpha, float beta);
+
+}  // namespace systole::import
+
+#endif  // SYSTOLE_HOST_IMPORT_ONNX_FUNCTIONS_H_

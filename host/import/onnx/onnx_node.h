@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// One node of an ONNX graph while it is converted: its inputs as values of the
+// module, its attributes, and how it is refused.
+//
+//   Values Convert(OnnxNode& n) {
+//     const int64_t axis = n.Axis(n.Int("axis", 0), n.In(0).type().rank());
+//     ...
+//     return {n.b.Concatenate(n.Inputs(), axis)};
+//   }
+#ifndef SYSTOLE_HOST_IMPORT_ONNX_ONNX_NODE_H_
+#define SYSTOLE_HOST_IMPORT_ONNX_ONNX_NODE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "host/import/onnx/hlo_builder.h"
+
+namespace systole::import {
+
+struct OnnxTensor {
+  ir::Type type;
+  Literal data;
+};
+
+struct OnnxAttribute {
+  enum class Kind {
+    kInteger,
+    kNumber,
+    kText,
+    kIntegers,
+    kNumbers,
+    kTexts,
+    kTensor,
+    kGraph,
+    kOther,
+  };
+  Kind kind = Kind::kOther;
+  int64_t integer = 0;
+  float number = 0;
+  std::string text;
+  Ints integers;
+  std::vector<float> numbers;
+  std::vector<std::string> texts;
+  OnnxTensor tensor;
+  const void* graph = nullptr;  // an onnx::GraphProto
+};
+
+class OnnxNode {
+ public:
+  // Converts a subgraph: its outputs for these values of its inputs. The
+  // builder may be that of a region.
+  using Subgraph = std::function<Values(const void* graph, HloBuilder& b,
+                                        const Values& inputs)>;
+
+  explicit OnnxNode(HloBuilder& builder) : b(builder) {}
+
+  HloBuilder& b;
+  int64_t opset = 0;
+  std::string op;
+  std::vector<std::optional<Value>> inputs = {};
+  std::vector<bool> wanted = {};  // of each output: whether it has a name
+  std::map<std::string, OnnxAttribute> attributes = {};
+  Subgraph subgraph = {};
+  // Of a subgraph: how many inputs and outputs it has.
+  std::function<std::pair<int, int>(const void* graph)> counts = {};
+
+  bool Has(size_t i) const { return i < inputs.size() && inputs[i]; }
+  bool Wants(size_t i) const { return i < wanted.size() && wanted[i]; }
+  // The input, or an error if it is left out.
+  Value In(size_t i);
+  // All inputs, none of which may be left out.
+  Values All();
+  int64_t Rank(size_t i) { return In(i).type().rank(); }
+  Ints Shape(size_t i) { return In(i).type().shape; }
+  ir::ElementType Element(size_t i) { return In(i).type().element; }
+
+  // An input that the conversion must know; refused if it depends on inputs.
+  Ints Integers(size_t i, const char* what);
+  std::vector<double> Numbers(size_t i, const char* what);
+
+  bool HasAttribute(const std::string& name) const {
+    return attributes.count(name) > 0;
+  }
+  int64_t Int(const std::string& name, int64_t otherwise);
+  int64_t Int(const std::string& name);  // must be there
+  float Float(const std::string& name, float otherwise);
+  std::string Text(const std::string& name, const std::string& otherwise);
+  Ints List(const std::string& name, const Ints& otherwise = {});
+  std::vector<float> Floats(const std::string& name);
+  std::vector<std::string> Texts(const std::string& name);
+  const OnnxAttribute* Find(const std::string& name);
+  // An attribute without an effect on the results here.
+  void Ignore(const std::string& name) { read_.insert(name); }
+
+  // -rank..rank-1 to 0..rank-1.
+  int64_t Axis(int64_t axis, int64_t rank);
+  Ints Axes(const Ints& axes, int64_t rank);
+
+  // Unimplemented: what ONNX has and this importer has not.
+  template <typename... Parts>
+  Value Refuse(const Parts&... parts) {
+    return b.Fail(absl::UnimplementedError(absl::StrCat(parts...)));
+  }
+  // InvalidArgument: what ONNX has not.
+  template <typename... Parts>
+  Value Wrong(const Parts&... parts) {
+    return b.Fail(absl::InvalidArgumentError(absl::StrCat(parts...)));
+  }
+  // Whether the condition holds; otherwise the node is wrong.
+  template <typename... Parts>
+  bool Check(bool condition, const Parts&... parts) {
+    if (!condition) Wrong(parts...);
+    return condition && b.ok();
+  }
+  bool CheckRank(size_t i, int64_t least);
+
+  // Refuses attributes that the conversion did not look at.
+  void CheckAllRead();
+
+ private:
+  const OnnxAttribute* OfKind(const std::string& name, OnnxAttribute::Kind kind,
+                              const char* what);
+
+  std::set<std::string> read_ = {};
+};
+
+}  // namespace systole::import
+
+#endif  // SYSTOLE_HOST_IMPORT_ONNX_ONNX_NODE_H_

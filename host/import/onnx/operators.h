@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The operators of ONNX: for each how it becomes operations of hlo/.
+#ifndef SYSTOLE_HOST_IMPORT_ONNX_OPERATORS_H_
+#define SYSTOLE_HOST_IMPORT_ONNX_OPERATORS_H_
+
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "host/import/onnx/onnx_node.h"
+
+namespace systole::import {
+
+struct OnnxOperator {
+  const char* name;
+  int least_inputs, most_inputs;
+  // The outputs, at least those that the node wants.
+  Values (*convert)(OnnxNode& n);
+};
+
+constexpr int kAnyNumber = 1 << 20;
+
+// Of the domain ai.onnx; null: not supported.
+const OnnxOperator* FindOnnxOperator(absl::string_view name);
+// All of them, by name.
+std::vector<const OnnxOperator*> AllOnnxOperators();
+
+using OnnxOperators = std::vector<OnnxOperator>;
+
+// By family, a file each.
+OnnxOperators ElementwiseOperators();
+OnnxOperators FunctionOperators();  // activations and other functions
+OnnxOperators IntegerOperators();   // logic, bits, comparisons
+OnnxOperators ShapeOperators();     // Shape, Constant, Range and so on
+OnnxOperators MoveOperators();      // Reshape, Concat, Slice, Pad and so on
+OnnxOperators IndexOperators();     // Gather, Scatter, OneHot and so on
+OnnxOperators ReductionOperators();
+OnnxOperators SortOperators();  // TopK, ArgMax, CumSum
+OnnxOperators NormalizationOperators();
+OnnxOperators ProductOperators();  // MatMul, Gemm, Einsum
+OnnxOperators ConvolutionOperators();
+OnnxOperators PoolOperators();
+OnnxOperators ResizeOperators();
+OnnxOperators RecurrentOperators();
+OnnxOperators ControlOperators();  // If, Loop, Scan
+OnnxOperators QuantizedOperators();
+OnnxOperators AttentionOperators();
+OnnxOperators LossOperators();
+OnnxOperators SampleOperators();  // GridSample
+OnnxOperators SignalOperators();  // Fourier transforms, windows
+
+}  // namespace systole::import
+
+#endif  // SYSTOLE_HOST_IMPORT_ONNX_OPERATORS_H_
