@@ -9,6 +9,7 @@ gen/systole_csr_pkg.sv
 gen/systole_csr_regs_pkg.sv
 gen/systole_scalar_regs_pkg.sv
 gen/systole_hbm_pkg.sv
+gen/systole_ici_pkg.sv
 gen/systole_sfu_pkg.sv
 gen/systole_vpu_pkg.sv
 chip/systole_bus_pkg.sv
@@ -116,6 +117,15 @@ hbm/systole_hbm_refresh.sv
 hbm/systole_hbm_rmw.sv
 hbm/systole_hbm_wait.sv
 hbm/systole_hbm_wdata.sv
+link/systole_ici_buffer.sv
+link/systole_ici_crc.sv
+link/systole_ici_lanes_rx.sv
+link/systole_ici_lanes_tx.sv
+link/systole_ici_link.sv
+link/systole_ici_replay.sv
+link/systole_ici_rx.sv
+link/systole_ici_train.sv
+link/systole_ici_tx.sv
 host/systole_axi_hbm.sv
 host/systole_counters.sv
 host/systole_csr.sv

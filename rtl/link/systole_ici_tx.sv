@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Sending side of a link: packets of the replay buffer and CTRL packets become flits with number and CRC. A CTRL packet goes out
+// between two packets: at once if what it says has changed and no packet waits, else after CtrlPackets packets; a nack, or that
+// one was acted upon, before the next packet; and in any case one in KeepAlive cycles, which makes good one that was lost. One flit a cycle; latency one cycle.
+// Docs: docs/link.md. Test: tests/rtl/link. Proof: verif/formal/link.py.
+
+module systole_ici_tx
+  import systole_ici_pkg::*;
+#(
+    parameter int unsigned FlitBits = 128,
+    parameter int unsigned CtrlPackets = 2,
+    parameter int unsigned KeepAlive = 128
+) (
+    input  logic                  clk_i,
+    input  logic                  rst_ni,
+    input  logic                  hold_i,   // the lanes are in training: begin again with a packet's first flit
+
+    // What the receiving side wants to tell the other end.
+    input  logic [SeqBits-1:0]    ack_i,
+    input  logic [NackBits-1:0]   nack_i,
+    input  logic [NackBits-1:0]   seen_i,
+    input  logic [Vcs-1:0][CreditBits-1:0] limit_i,
+    input  logic                  again_i,  // a packet came that had been accepted: say so once more
+
+    // Replay buffer.
+    input  logic                  valid_i,
+    output logic                  ready_o,
+    input  logic                  first_i,
+    input  logic                  last_i,
+    input  logic [SeqBits-1:0]    seq_i,
+    input  logic [FlitBits-1:0]   data_i,
+
+    // Lanes.
+    output logic                  valid_o,
+    input  logic                  ready_i,
+    output logic                  first_o,
+    output logic [FlitBits-1:0]   data_o,
+    output logic                  sent_o    // the first flit of a numbered packet was taken from the replay buffer
+);
+  localparam int unsigned Slices = FlitBits / (8 * SliceBytes);
+  localparam int unsigned AliveBits = $clog2(KeepAlive + 1);
+  localparam int unsigned PacketBits = $clog2(CtrlPackets + 1);
+
+  // What was told last.
+  logic [SeqBits-1:0]    ack_q;
+  logic [NackBits-1:0]   nack_q, seen_q;
+  logic [Vcs-1:0][CreditBits-1:0] limit_q;
+  logic                  again_q, news, urgent, due, ctrl, free, middle_q;
+  logic [AliveBits-1:0]  alive_q;
+  logic [PacketBits-1:0] packets_q;
+
+  assign news   = ack_i != ack_q || limit_i != limit_q || again_q || urgent;
+  assign urgent = nack_i != nack_q || seen_i != seen_q;
+  assign due    = alive_q == '0 || urgent || (news && (!valid_i || packets_q == PacketBits'(CtrlPackets)));
+  assign free   = (!valid_o || ready_i) && !hold_i;
+  assign ctrl   = free && !middle_q && due;
+
+  control_t control;
+  assign control = '{
+      zero: '0, limit1: limit_i[1], limit0: limit_i[0], seen: seen_i, nack: nack_i, ack: ack_i, kind: KindCtrl};
+
+  // A flit with the number in its head, then with the CRC in its last bytes.
+  logic                go, first, last;
+  logic [FlitBits-1:0] flit, out;
+  head_t               head;
+  logic [31:0]         crc_q [Slices], crc [Slices], part [Slices], next [Slices];
+  assign ready_o = free && !ctrl;
+  assign go      = ctrl || (free && valid_i);
+  assign first   = ctrl || first_i;
+  assign last    = ctrl || last_i;
+  assign sent_o  = valid_i && ready_o && first_i;
+
+  always_comb begin
+    head     = head_t'(data_i[HeadBits-1:0]);
+    head.seq = seq_i;
+    flit     = ctrl ? '0 : data_i;
+    if (first) flit[HeadBits-1:0] = ctrl ? control : head;
+    for (int unsigned s = 0; s < Slices; s++) crc[s] = first ? CrcStart ^ s : crc_q[s];
+  end
+  always_comb begin
+    out = flit;
+    for (int unsigned s = 0; s < Slices; s++) begin
+      if (last) out[8*SliceBytes*s+8*(SliceBytes-CrcBytes)+:8*CrcBytes] = ~part[s];
+    end
+  end
+
+  for (genvar s = 0; s < Slices; s++) begin : gen_slice
+    systole_ici_crc u_crc (
+        .state_i(crc[s]), .slice_i(flit[8*SliceBytes*s+:8*SliceBytes]), .part_o(part[s]), .next_o(next[s])
+    );
+  end
+
+  logic                valid_q, first_q;
+  logic [FlitBits-1:0] data_q;
+  assign valid_o = valid_q;
+  assign first_o = first_q;
+  assign data_o  = data_q;
+
+  always_ff @(posedge clk_i) begin
+    if (go) begin
+      data_q  <= out;
+      first_q <= first;
+      crc_q   <= next;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      valid_q   <= 1'b0;
+      middle_q  <= 1'b0;
+      again_q   <= 1'b0;
+      ack_q     <= '0;
+      nack_q    <= '0;
+      seen_q    <= '0;
+      limit_q   <= '0;
+      alive_q   <= '0;
+      packets_q <= '0;
+    end else begin
+      if (hold_i) valid_q <= 1'b0;
+      else if (go) valid_q <= 1'b1;
+      else if (ready_i) valid_q <= 1'b0;
+      if (hold_i) middle_q <= 1'b0;
+      else if (go) middle_q <= !last;
+
+      if (hold_i || ctrl) alive_q <= hold_i ? '0 : AliveBits'(KeepAlive);
+      else if (alive_q != '0) alive_q <= alive_q - 1'b1;
+      if (ctrl) packets_q <= '0;
+      else if (go && first && packets_q != PacketBits'(CtrlPackets)) packets_q <= packets_q + 1'b1;
+      again_q <= again_i || (again_q && !ctrl);
+      if (ctrl) begin
+        ack_q   <= ack_i;
+        nack_q  <= nack_i;
+        seen_q  <= seen_i;
+        limit_q <= limit_i;
+      end
+    end
+  end
+
+  // A packet's flits follow each other, the first one with the head.
+  always_ff @(posedge clk_i) begin
+    if (rst_ni && !hold_i) begin
+      a_first : assert (!(valid_i && ready_o) || first_i == !middle_q);
+    end
+  end
+endmodule
