@@ -22,7 +22,7 @@ module systole_ici_link
     input  logic                            enable_i,  // low: the link is in reset
 
     // From the router: a packet's flits, the first with the head.
-    output logic [Vcs-1:0]                  room_o,    // for any packet
+    output logic [Vcs-1:0]                  room_o,    // for any packet, after a flit that comes in this cycle
     input  logic                            push_i,
     input  logic                            vc_i,
     input  logic                            last_i,
@@ -71,7 +71,8 @@ module systole_ici_link
   logic [LengthBits-1:0]          length;
   logic [Vcs-1:0][CreditBits-1:0] limit, used_q, allowed_q, left;
 
-  systole_ici_replay #(.FlitBits(FlitBits), .Depth(ReplayFlits), .MaxFlits(PacketFlits), .SeqBits(SeqBits), .Timeout(Timeout)) u_replay (
+  systole_ici_replay #(.FlitBits(FlitBits), .Depth(ReplayFlits), .MaxFlits(PacketFlits + 1), .SeqBits(SeqBits), .Timeout(Timeout)
+  ) u_replay (
       .clk_i, .rst_ni(rst_n), .room_o(replay_room), .push_i, .last_i, .data_i,
       .valid_o(send_valid), .ready_i(send_ready), .first_o(send_first), .last_o(send_last), .seq_o(send_seq), .data_o(send_data),
       .ack_valid_i(control_valid), .ack_i(control.ack), .nack_i(control_valid && control.nack != seen_q),
@@ -86,7 +87,7 @@ module systole_ici_link
 
   for (genvar v = 0; v < Vcs; v++) begin : gen_credit
     assign left[v]   = allowed_q[v] - used_q[v];
-    assign room_o[v] = replay_room && (drain_q || (!down_q && 32'(left[v]) >= PacketFlits));
+    assign room_o[v] = replay_room && (drain_q || (!down_q && 32'(left[v]) > PacketFlits));
     always_ff @(posedge clk_i) begin
       if (!rst_n) begin
         used_q[v]    <= '0;
@@ -99,7 +100,7 @@ module systole_ici_link
   end
 
   // What the lanes do.
-  logic             quiet, train, set, clear, listen, flits, lost, restart, retrain, peer_clean;
+  logic             quiet, train, set, clear, listen, flits, lost, restart, failed, retrain, peer_clean;
   logic [Lanes-1:0] tx_use, rx_use, good, some;
   info_t            info, low_info, any_info;
   logic             clean_q, drop_lane_q, errors_q;
@@ -142,7 +143,7 @@ module systole_ici_link
   );
   systole_ici_train u_train (
       .clk_i, .rst_ni(rst_n), .quiet_i(down_q), .retrain_i(retrain), .drop_i(drop_lane_q), .clean_i(clean_q), .errors_i(errors_q),
-      .up_o(up), .restart_o(restart), .peer_clean_o(peer_clean), .quiet_o(quiet), .train_o(train), .info_o(info), .tx_use_o(tx_use),
+      .up_o(up), .restart_o(restart), .failed_o(failed), .peer_clean_o(peer_clean), .quiet_o(quiet), .train_o(train), .info_o(info), .tx_use_o(tx_use),
       .set_i(set), .clear_o(clear), .listen_o(listen), .rx_use_o(rx_use), .good_i(good), .some_i(some), .info_i(low_info),
       .any_i(any_info), .data_i(flits), .lost_i(lost)
   );
@@ -151,14 +152,14 @@ module systole_ici_link
   logic                up_q, proof_q, timeout, ok, rises, peer_lost, no_progress;
   cause_e              cause_q;
   logic [TimeBits-1:0] time_q;
-  logic [TryBits-1:0]  tries_q;   // trainings since progress
+  logic [TryBits-1:0]  tries_q;   // trainings since progress, for this end's own reasons
   assign rises       = up && !up_q;
   assign timeout     = 32'(time_q) == TrainTimeout;
   assign retrain     = (give_up || timeout) && !down_q;
   // What shows that packets get through; or that none has to.
   assign ok          = progress || accept || (control_valid && empty) || clean_q;
   assign peer_lost   = rises && peer_clean && proof_q;
-  assign no_progress = restart && 32'(tries_q) == MaxRetrains && !ok;
+  assign no_progress = failed && 32'(tries_q) == MaxRetrains && !ok;
 
   always_ff @(posedge clk_i) begin
     if (!rst_n) begin
@@ -187,7 +188,7 @@ module systole_ici_link
       else if (rises) drop_lane_q <= 1'b0;
       time_q <= up || restart || down_q ? '0 : time_q + 1'b1;
       if (ok) tries_q <= '0;
-      else if (restart && 32'(tries_q) != MaxRetrains) tries_q <= tries_q + 1'b1;
+      else if (failed && 32'(tries_q) != MaxRetrains) tries_q <= tries_q + 1'b1;
     end
   end
 

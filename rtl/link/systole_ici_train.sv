@@ -20,6 +20,7 @@ module systole_ici_train
     input  logic             errors_i,      // flits of the last time up were wrong
     output logic             up_o,          // flits go and come
     output logic             restart_o,     // a training begins
+    output logic             failed_o,      // for this end's own reasons
     output logic             peer_clean_o,
 
     // Lanes, sending.
@@ -69,6 +70,7 @@ module systole_ici_train
 
   assign up_o         = state_q == StUp && data_i && !quiet_i;
   assign restart_o    = restart;
+  assign failed_o     = retrain_i || (state_q == StUp && lost_i);
   assign peer_clean_o = peer_clean_q;
   assign quiet_o      = quiet_i;
   assign train_o      = state_q != StUp;

@@ -29,7 +29,7 @@ class ModelEnd : public End {
   link::Cause down() const override { return down_; }
 
   // What a test may make it do wrong, or leave undone.
-  int buffer = 64;               // flits of a channel that it has room for
+  int buffer = 128;              // flits of a channel that it has room for
   bool silent_ack = false;       // accepts packets and never says so
   std::optional<int> wrong_ack;  // in the next CTRL packet only
   int nacks = 0;                 // so many times, of nothing
@@ -47,7 +47,7 @@ class ModelEnd : public End {
   static int Choose(int mask);
   bool Chance(int in_256) { return static_cast<int>(random_() & 255) < in_256; }
 
-  void StartTraining(bool drop);
+  void StartTraining(bool own, bool drop);  // own: not the other end's
   void GiveUp(link::Cause cause);
   void Train();
   void ReceiveSets(const Symbols& in);

@@ -77,8 +77,8 @@ void ModelEnd::Reset() {
   buffer = kept_buffer;
 }
 
-void ModelEnd::StartTraining(bool drop) {
-  if (!clean_) {
+void ModelEnd::StartTraining(bool own, bool drop) {
+  if (own && !clean_) {
     if (tries_ == link::kMaxRetrains) return GiveUp(link::Cause::kNoProgress);
     ++tries_;
   }
@@ -173,15 +173,15 @@ void ModelEnd::Train() {
       since_ = 0;
       if (quiet_ >= link::kQuietCycles) {
         left_out_ = 0;
-        StartTraining(false);
+        StartTraining(true, false);
       } else if (some >= 0 && !(any & InfoBit(link::info::kChosen))) {
-        StartTraining(false);
+        StartTraining(false, false);
       } else if (replays_ >= link::kMaxReplays) {
-        StartTraining(true);
+        StartTraining(true, true);
       }
       break;
   }
-  if (since_ > train_timeout) StartTraining(false);
+  if (since_ > train_timeout) StartTraining(true, false);
 }
 
 void ModelEnd::ReceiveFlits(const Symbols& in) {

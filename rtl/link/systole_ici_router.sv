@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Router of a chip: four links and the local port. A packet leaves as its flits come (cut-through), through an output that nothing else
+// uses until its last flit has passed; its output has room for all of it before it begins. Each output serves its virtual channels in
+// turn, and of a channel its inputs in turn. Inputs are the local port and each virtual channel of each link. Packets of an input that
+// take the same way keep their order. Rate: a flit a cycle and output, also from packet to packet. Latency: two cycles.
+// Docs: docs/link.md. Test: tests/rtl/link/router_test.cc. Proofs: verif/formal/link.py (arbiter), route_test.cc (no cycle).
+
+module systole_ici_router
+  import systole_ici_pkg::*;
+#(
+    parameter int unsigned FlitBits = 128,
+    localparam int unsigned Links = Ports - 1
+) (
+    input  logic                                       clk_i,
+    input  logic                                       rst_ni,
+
+    input  logic [CoordinateBits-1:0]                  x_i,
+    input  logic [CoordinateBits-1:0]                  y_i,
+    input  logic [CoordinateBits:0]                    columns_i,
+    input  logic [CoordinateBits:0]                    rows_i,
+
+    // From and to the local port.
+    input  logic                                       send_valid_i,
+    output logic                                       send_ready_o,
+    input  logic                                       send_last_i,
+    input  logic [FlitBits-1:0]                        send_data_i,
+    output logic                                       recv_valid_o,
+    input  logic                                       recv_ready_i,
+    output logic                                       recv_last_o,
+    output logic [FlitBits-1:0]                        recv_data_o,
+
+    // From and to the links: X+, X-, Y+, Y-.
+    input  logic [Links-1:0][Vcs-1:0]                  valid_i,
+    output logic [Links-1:0][Vcs-1:0]                  ready_o,
+    input  logic [Links-1:0][Vcs-1:0]                  last_i,
+    input  logic [Links-1:0][Vcs-1:0][FlitBits-1:0]    data_i,
+    input  logic [Links-1:0][Vcs-1:0]                  room_i,
+    output logic [Links-1:0]                           push_o,
+    output logic [Links-1:0]                           vc_o,
+    output logic [Links-1:0]                           last_o,
+    output logic [Links-1:0][FlitBits-1:0]             data_o,
+    output logic [Links-1:0]                           want_o     // a packet waits for the output
+);
+  localparam int unsigned Inputs = 1 + Links * Vcs;
+  localparam int unsigned InputBits = $clog2(Inputs);
+
+  // The port of an input.
+  function automatic int unsigned port_of(int unsigned i);
+    return (i + 1) / Vcs;
+  endfunction
+  // Whether dimension order ever leads from an input to an output: not back, and not from Y to X.
+  function automatic logic leads(int unsigned i, int unsigned o);
+    automatic int unsigned p = port_of(i);
+    return p == 0 || o == 0 || (p != o && !(p >= 3 && o <= 2));
+  endfunction
+
+  // Inputs: the flit at hand, and behind it the one that comes.
+  logic [Inputs-1:0]               in_valid, in_ready, in_last, valid_q, last_q, claimed_q, go, head_valid;
+  logic [Inputs-1:0][FlitBits-1:0] in_data, data_q;
+  logic [Inputs-1:0][2:0]          port;
+  logic [Inputs-1:0]               vc;
+  assign in_valid     = {valid_i, send_valid_i};
+  assign in_last      = {last_i, send_last_i};
+  assign in_data      = {data_i, send_data_i};
+  assign ready_o      = in_ready[Inputs-1:1];
+  assign send_ready_o = in_ready[0];
+
+  for (genvar i = 0; i < Inputs; i++) begin : gen_input
+    // A packet asks with its head at hand, or while the last flit of the one before it leaves.
+    // verilator lint_off UNUSEDSIGNAL
+    head_t head;
+    // verilator lint_on UNUSEDSIGNAL
+    assign in_ready[i]   = !valid_q[i] || go[i];
+    assign head          = head_t'(claimed_q[i] ? in_data[i][HeadBits-1:0] : data_q[i][HeadBits-1:0]);
+    assign head_valid[i] = claimed_q[i] ? go[i] && last_q[i] && in_valid[i] : valid_q[i];
+    systole_ici_route u_route (
+        .x_i, .y_i, .columns_i, .rows_i, .from_i(3'(port_of(i))), .vc_i(head.vc), .dst_x_i(head.dst_x), .dst_y_i(head.dst_y),
+        .tie_i(head.tie), .port_o(port[i]), .vc_o(vc[i])
+    );
+    always_ff @(posedge clk_i) begin
+      if (in_ready[i]) begin
+        last_q[i] <= in_last[i];
+        data_q[i] <= in_data[i];
+      end
+    end
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) valid_q[i] <= 1'b0;
+      else if (in_ready[i]) valid_q[i] <= in_valid[i];
+    end
+  end
+
+  // Outputs.
+  logic [Ports-1:0]                           busy_q, out_vc_q, start, turn_q, pass, ends, out_ready, first_q;
+  logic [Ports-1:0][InputBits-1:0]            from_q, from_d;
+  logic [Ports-1:0][Vcs-1:0]                  room, some;
+  logic [Ports-1:0][Vcs-1:0][Inputs-1:0]      request;
+  logic [Ports-1:0][Vcs-1:0][InputBits-1:0]   pick;
+  logic [Ports-1:0]                           chosen;  // virtual channel
+  logic [Ports-1:0][FlitBits-1:0]             flit;
+  logic [Ports-1:0]                           last;
+  assign room      = {room_i, {Vcs{1'b1}}};
+  assign out_ready = {{Links{1'b1}}, recv_ready_i};
+
+  for (genvar o = 0; o < Ports; o++) begin : gen_output
+    for (genvar v = 0; v < Vcs; v++) begin : gen_vc
+      always_comb begin
+        for (int unsigned i = 0; i < Inputs; i++) begin
+          request[o][v][i] = leads(i, o) && head_valid[i] && 32'(port[i]) == o && 32'(vc[i]) == v;
+        end
+      end
+      systole_ici_arbiter #(.N(Inputs)) u_arbiter (
+          .clk_i, .rst_ni, .request_i(request[o][v]), .take_i(start[o] && 32'(chosen[o]) == v), .valid_o(some[o][v]), .pick_o(pick[o][v])
+      );
+    end
+
+    assign pass[o]   = busy_q[o] && valid_q[from_q[o]] && out_ready[o];
+    assign ends[o]   = pass[o] && last_q[from_q[o]];
+    // The virtual channels in turn.
+    assign chosen[o] = (some[o] & room[o]) == 2'b11 ? turn_q[o] : some[o][1] && room[o][1];
+    assign start[o]  = (!busy_q[o] || ends[o]) && (some[o] & room[o]) != '0;
+    assign from_d[o] = pick[o][chosen[o]];
+
+    always_comb begin
+      flit[o] = '0;
+      last[o] = 1'b0;
+      for (int unsigned i = 0; i < Inputs; i++) begin
+        if (leads(i, o) && 32'(from_q[o]) == i) begin
+          flit[o] |= data_q[i];
+          last[o] |= last_q[i];
+        end
+      end
+      if (first_q[o]) flit[o][3] = out_vc_q[o];
+    end
+
+    always_ff @(posedge clk_i) begin
+      if (start[o]) begin
+        from_q[o]   <= from_d[o];
+        out_vc_q[o] <= chosen[o];
+      end
+    end
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) begin
+        busy_q[o]  <= 1'b0;
+        turn_q[o]  <= 1'b0;
+        first_q[o] <= 1'b0;
+      end else begin
+        if (start[o]) busy_q[o] <= 1'b1;
+        else if (ends[o]) busy_q[o] <= 1'b0;
+        if (start[o]) turn_q[o] <= !chosen[o];
+        if (start[o]) first_q[o] <= 1'b1;
+        else if (pass[o]) first_q[o] <= 1'b0;
+      end
+    end
+  end
+
+  always_comb begin
+    go = '0;
+    for (int unsigned i = 0; i < Inputs; i++) begin
+      for (int unsigned o = 0; o < Ports; o++) if (leads(i, o) && pass[o] && 32'(from_q[o]) == i) go[i] = 1'b1;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      claimed_q <= '0;
+    end else begin
+      for (int unsigned i = 0; i < Inputs; i++) begin
+        automatic logic won = 1'b0;
+        for (int unsigned o = 0; o < Ports; o++) if (leads(i, o) && start[o] && 32'(from_d[o]) == i) won = 1'b1;
+        if (won) claimed_q[i] <= 1'b1;
+        else if (go[i] && last_q[i]) claimed_q[i] <= 1'b0;
+      end
+    end
+  end
+
+  assign push_o       = pass[Ports-1:1];
+  assign vc_o         = out_vc_q[Ports-1:1];
+  assign last_o       = last[Ports-1:1];
+  assign data_o       = flit[Ports-1:1];
+  assign recv_valid_o = busy_q[0] && valid_q[from_q[0]];
+  assign recv_last_o  = last[0];
+  assign recv_data_o  = flit[0];
+  always_comb for (int unsigned l = 0; l < Links; l++) want_o[l] = some[l+1] != '0 && !busy_q[l+1];
+
+  // A packet leaves through one output, which dimension order allows.
+  for (genvar i = 0; i < Inputs; i++) begin : gen_check
+    always_ff @(posedge clk_i) begin
+      if (rst_ni) begin
+        a_way : assert (!head_valid[i] || leads(i, 32'(port[i])));
+        a_claimed : assert (!go[i] || claimed_q[i]);
+      end
+    end
+  end
+endmodule
