@@ -85,14 +85,14 @@ package systole_ici_pkg;
 
   // What a core says of a packet that it sends; the rest of the head is the router's and the link's.
   typedef struct packed {
-    logic [35:0] address;
-    logic src_core;
-    logic dst_core;
-    logic [4:0] dst_y;
-    logic [4:0] dst_x;
-    logic [10:0] length;
-    logic tie;
-    kind_e kind;
+    logic [35:0] address;  // [27+:36] WRITE: byte address, a multiple of 16; POST: number of the flag; POISON: the lost packet's
+    logic src_core;  // [26+:1] source, core of the chip
+    logic dst_core;  // [25+:1] destination, core of the chip
+    logic [4:0] dst_y;  // [20+:5] destination, row
+    logic [4:0] dst_x;  // [15+:5] destination, column
+    logic [10:0] length;  // [4+:11] bytes of payload; the last flit's tail mask follows from it
+    logic tie;  // [3+:1] of two directions as short, 0: the positive one, 1: the negative one
+    kind_e kind;  // [0+:3] kind of packet
   } send_t;
 
   // What happened on a link this cycle, for the performance counters.

@@ -89,13 +89,7 @@ def _sv(spec: dict) -> str:
     out += _struct(spec, "control", spec["head_bits"], "control_t")
     out += _struct(spec, "info", 8, "info_t")
     out.append("  // What a core says of a packet that it sends; the rest of the head is the router's and the link's.")
-    out.append("  typedef struct packed {")
-    for field, _ in reversed(_places(spec, "head")):
-        if field["name"] in ("vc", "src_x", "src_y", "seq"):
-            continue
-        width = "kind_e" if field["name"] == "kind" else "logic" if field["bits"] == 1 else f"logic [{field['bits'] - 1}:0]"
-        out.append(f"    {width} {field['name']};")
-    out.append("  } send_t;\n")
+    out += _struct(spec, "send", sum(f["bits"] for f in spec["send"]), "send_t")
     out.append("  // What happened on a link this cycle, for the performance counters.")
     out += _struct(spec, "events", sum(f["bits"] for f in spec["events"]), "events_t")
     out.append("  // CRC-32C of a slice: bit i becomes the XOR of the bits in row i of the slice, whose lowest bits are XORed with the CRC so far.")
@@ -126,7 +120,7 @@ def _cpp(spec: dict) -> str:
     for x in spec["codes"]:
         out.append(f"inline constexpr uint8_t k{common.camel(x['name'])} = 0x{x['value']:02X};  // {x['doc']}")
     out.append("\n// A field: its lowest bit and its bits, bit 0 the lowest of byte 0.\nstruct Field {\n  int lsb, bits;\n};")
-    for name in ("head", "control", "info", "events"):
+    for name in ("head", "send", "control", "info", "events"):
         out.append(f"namespace {name} {{")
         for field, lsb in _places(spec, name):
             out.append(f"inline constexpr Field k{common.camel(field['name'])} = {{{lsb}, {field['bits']}}};  // {field['doc']}")
@@ -157,6 +151,7 @@ def generate(root: pathlib.Path) -> dict:
     """Path relative to the root -> text."""
     spec = common.load(root, SOURCE)
     _constants(spec)
+    spec["send"] = [field for field in spec["head"] if field["name"] not in ("vc", "src_x", "src_y", "seq")]
     return {
         "rtl/gen/systole_ici_pkg.sv": _sv(spec),
         "host/include/systole/gen/link.h": _cpp(spec),

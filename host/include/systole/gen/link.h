@@ -68,6 +68,16 @@ inline constexpr Field kSrcCore = {37, 1};  // source, core of the chip
 inline constexpr Field kAddress = {38, 36};  // WRITE: byte address, a multiple of 16; POST: number of the flag; POISON: the lost packet's
 inline constexpr Field kSeq = {74, 8};  // number of the packet on the link that it is on; each link sets it
 }  // namespace head
+namespace send {
+inline constexpr Field kKind = {0, 3};  // kind of packet
+inline constexpr Field kTie = {3, 1};  // of two directions as short, 0: the positive one, 1: the negative one
+inline constexpr Field kLength = {4, 11};  // bytes of payload; the last flit's tail mask follows from it
+inline constexpr Field kDstX = {15, 5};  // destination, column
+inline constexpr Field kDstY = {20, 5};  // destination, row
+inline constexpr Field kDstCore = {25, 1};  // destination, core of the chip
+inline constexpr Field kSrcCore = {26, 1};  // source, core of the chip
+inline constexpr Field kAddress = {27, 36};  // WRITE: byte address, a multiple of 16; POST: number of the flag; POISON: the lost packet's
+}  // namespace send
 namespace control {
 inline constexpr Field kKind = {0, 3};  // kind of packet: CTRL
 inline constexpr Field kAck = {3, 8};  // number of the next packet that is expected: all before it have arrived
