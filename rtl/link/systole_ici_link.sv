@@ -27,7 +27,7 @@ module systole_ici_link
     input  logic                            vc_i,
     input  logic                            last_i,
     input  logic [FlitBits-1:0]             data_i,
-    input  logic                            want_i,    // a packet waits for room, for the counter
+    input  logic [Vcs-1:0]                  want_i,    // a packet waits for room, for the counter
 
     // To the router.
     output logic [Vcs-1:0]                  valid_o,
@@ -143,7 +143,8 @@ module systole_ici_link
   );
   systole_ici_train u_train (
       .clk_i, .rst_ni(rst_n), .quiet_i(down_q), .retrain_i(retrain), .drop_i(drop_lane_q), .clean_i(clean_q), .errors_i(errors_q),
-      .up_o(up), .restart_o(restart), .failed_o(failed), .peer_clean_o(peer_clean), .quiet_o(quiet), .train_o(train), .info_o(info), .tx_use_o(tx_use),
+      .up_o(up), .restart_o(restart), .failed_o(failed),
+      .peer_clean_o(peer_clean), .quiet_o(quiet), .train_o(train), .info_o(info), .tx_use_o(tx_use),
       .set_i(set), .clear_o(clear), .listen_o(listen), .rx_use_o(rx_use), .good_i(good), .some_i(some), .info_i(low_info),
       .any_i(any_info), .data_i(flits), .lost_i(lost)
   );
@@ -200,5 +201,5 @@ module systole_ici_link
   assign events_o = '{
       packet_sent: sent, bytes_sent: sent ? poison_head_o.length : '0,
       packet_received: accept, bytes_received: accept ? length : '0,
-      replay: replay, crc_error: problem, credit_stall: want_i && up && room_o == '0, retrain: restart, poison: poison_valid_o};
+      replay: replay, crc_error: problem, credit_stall: up && (want_i & ~room_o) != '0, retrain: restart, poison: poison_valid_o};
 endmodule

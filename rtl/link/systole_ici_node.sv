@@ -82,9 +82,9 @@ module systole_ici_node
 
   logic                                    out_valid, out_ready, out_last;
   logic [FlitBits-1:0]                     out_data;
-  logic [Links-1:0][Vcs-1:0]               valid, ready, last, room;
+  logic [Links-1:0][Vcs-1:0]               valid, ready, last, room, want;
   logic [Links-1:0][Vcs-1:0][FlitBits-1:0] data;
-  logic [Links-1:0]                        push, push_vc, push_last, want;
+  logic [Links-1:0]                        push, push_vc, push_last;
   logic [Links-1:0][FlitBits-1:0]          push_data;
   systole_ici_router #(.FlitBits(FlitBits)) u_router (
       .clk_i, .rst_ni, .x_i, .y_i, .columns_i, .rows_i,

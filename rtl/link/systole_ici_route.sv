@@ -23,11 +23,11 @@ module systole_ici_route
 );
   typedef logic [CoordinateBits:0] place_t;
 
-  // The negative way around a ring is the shorter one.
-  function automatic logic backward(place_t here, place_t there, place_t places, logic tie);
-    automatic place_t ahead = there >= here ? there - here : there + places - here;
+  // The negative way around a ring is the shorter one from a to b.
+  function automatic logic backward(place_t a, place_t b, place_t ring, logic tie);
+    automatic place_t ahead = b >= a ? b - a : b + ring - a;
     automatic logic [CoordinateBits+1:0] twice = {ahead, 1'b0};
-    return twice == {1'b0, places} ? tie : twice > {1'b0, places};
+    return twice == {1'b0, ring} ? tie : twice > {1'b0, ring};
   endfunction
 
   logic   along_x, along_y, back, wraps, turn;

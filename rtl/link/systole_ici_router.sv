@@ -41,7 +41,7 @@ module systole_ici_router
     output logic [Links-1:0]                           vc_o,
     output logic [Links-1:0]                           last_o,
     output logic [Links-1:0][FlitBits-1:0]             data_o,
-    output logic [Links-1:0]                           want_o     // a packet waits for the output
+    output logic [Links-1:0][Vcs-1:0]                  want_o     // a packet waits for room
 );
   localparam int unsigned Inputs = 1 + Links * Vcs;
   localparam int unsigned InputBits = $clog2(Inputs);
@@ -181,7 +181,7 @@ module systole_ici_router
   assign recv_valid_o = busy_q[0] && valid_q[from_q[0]];
   assign recv_last_o  = last[0];
   assign recv_data_o  = flit[0];
-  always_comb for (int unsigned l = 0; l < Links; l++) want_o[l] = some[l+1] != '0 && !busy_q[l+1];
+  always_comb for (int unsigned l = 0; l < Links; l++) want_o[l] = busy_q[l+1] ? '0 : some[l+1];
 
   // A packet leaves through one output, which dimension order allows.
   for (genvar i = 0; i < Inputs; i++) begin : gen_check

@@ -169,13 +169,15 @@ void ModelEnd::Train() {
       break;
     }
     case Phase::kUp:
+      if (some >= 0 && !(any & InfoBit(link::info::kChosen))) {
+        StartTraining(false, false);
+        break;
+      }
       if (!receiving_) break;
       since_ = 0;
       if (quiet_ >= link::kQuietCycles) {
         left_out_ = 0;
         StartTraining(true, false);
-      } else if (some >= 0 && !(any & InfoBit(link::info::kChosen))) {
-        StartTraining(false, false);
       } else if (replays_ >= link::kMaxReplays) {
         StartTraining(true, true);
       }

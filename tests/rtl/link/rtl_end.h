@@ -99,7 +99,7 @@ class RtlEnd : public End {
   void Give() {
     Model& m = *model_;
     m.push_i = 0;
-    m.want_i = flits_.empty() && !offered.empty();
+    m.want_i = flits_.empty() && !offered.empty() ? 1 << offered.front().vc : 0;
     if (flits_.empty() && !offered.empty() &&
         (m.room_o >> offered.front().vc & 1)) {
       for (Bytes& flit : FlitsOf(offered.front(), width_.flit)) {
