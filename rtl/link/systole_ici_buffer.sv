@@ -42,7 +42,7 @@ module systole_ici_buffer
   assign read  = commit_q != read_q && (!valid_q || ready_i);
 
   systole_prim_ram_1r1w #(.Width(FlitBits + 1), .Depth(Depth), .AnyOnCollision(1'b1)) u_ram (
-      .clk_i, .we_i(push_i && !full), .waddr_i(place[PtrBits-1:0]), .wdata_i({last_i, data_i}), .re_i(read),
+      .clk_i, .we_i(push_i && !over), .waddr_i(place[PtrBits-1:0]), .wdata_i({last_i, data_i}), .re_i(read),
       .raddr_i(read_q[PtrBits-1:0]), .rdata_o({last_o, data_o})
   );
 

@@ -129,10 +129,10 @@ TEST_P(ProtocolTest, LongStream) {
 // An event for each packet, byte, and wait.
 TEST_P(ProtocolTest, Counters) {
   Cable& c = cable();
-  c.b->stalls.take = 250;
+  c.b->stalls.take = 255;
   const int bytes = link::kPayloadFlits * c.width.flit;
   Offer(40, bytes);
-  ASSERT_GT(c.Until([&] { return c.b->received.size() == 40; }, 200000), 0);
+  ASSERT_GT(c.Until([&] { return c.b->received.size() == 40; }, 400000), 0);
   EXPECT_EQ(c.a->counters.packets_sent, 40);
   EXPECT_EQ(c.a->counters.bytes_sent, 40 * bytes);
   EXPECT_EQ(c.b->counters.packets_received, 40);
