@@ -157,10 +157,11 @@ gcc: setup ## build the host's libraries and the C API with g++, run the C examp
 fusesoc: setup ## lint every preset from its FuseSoC core, simulate the example chip around one
 	@.venv/bin/python tests/install/fusesoc_test.py --all $(ARGS)
 
-formal: setup ## prove the small cells and the HBM controller's timing, and show that the proofs fail on seeded mutants
+formal: setup ## prove the small cells, the HBM controller's timing and the links between chips, and show that the proofs fail on seeded mutants
 	@scripts/python verif/formal/formal.py --build "$(BUILD)" $(ARGS)
 	@scripts/python verif/formal/hbm.py --build "$(BUILD)"
 	@scripts/python verif/formal/rmw.py --build "$(BUILD)"
+	@scripts/python verif/formal/link.py --build "$(BUILD)"
 
 views: setup ## prove the two views of the array equal at every size and stage, with all mutants (ten minutes)
 	@scripts/python verif/formal/views.py --long $(ARGS)

@@ -115,7 +115,7 @@ TEST_P(LatencyTest, Post) {
   }
   RecordProperty("cycles", static_cast<int>(most));
   const int flit = c.width.flit / width();  // cycles of a flit
-  EXPECT_LE(most, 7 + 3 * flit);
+  EXPECT_LE(most, 8 + 3 * flit);
 }
 
 INSTANTIATE_TEST_SUITE_P(Widths, LatencyTest,

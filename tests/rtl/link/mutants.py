@@ -20,7 +20,7 @@ MUTANTS = [
     (REPLAY, "apply ? ack_ptr : free_q;", "(apply ? ack_ptr : free_q) + ptr_t'(!hold_i);"),  # replay off by one
     (RX, "assign ack_o           = ack_q;", "assign ack_o           = ack_q + SeqBits'(valid2_q && use2);"),  # ack one ahead
     (LINK, ".nack_i(control_valid && control.nack != seen_q)", ".nack_i(1'b0)"),  # nack ignored
-    (TX, "      crc_q   <= next;\n", "      if (first) crc_q <= next;\n"),  # CRC over the head alone
+    (TX, "      crc_q   <= next;\n", "      if (first1_q) crc_q <= next;\n"),  # CRC over the head alone
     (ROUTE, "(wraps || (!turn && vc_i))", "(!turn && vc_i)"),  # no dateline
     (ROUTER, "vc_o         = out_vc_q[Ports-1:1]", "vc_o         = ~out_vc_q[Ports-1:1]"),  # virtual channel swapped
     (ROUTER, ".vc_i(head.vc)", ".vc_i(head.vc ^ (head.kind == KindPost))"),  # a post passes writes
@@ -30,7 +30,8 @@ MUTANTS = [
     # Receive buffer.
     (BUFFER, "place = first_i ? commit_q : write_q", "place = write_q"),
     (BUFFER, "last_i && commit_i) commit_q", "last_i) commit_q"),
-    (BUFFER, "limit_q  <= CreditBits'(Depth);", "limit_q  <= CreditBits'(Depth + 1);"),
+    (BUFFER, "we_i(push_i && !over)", "we_i(push_i && !full)"),
+    (BUFFER, "limit_q  <= CreditBits'(Depth);", "limit_q  <= CreditBits'(Depth + 20);"),
     # Replay buffer.
     (REPLAY, "ack_i != free_seq_q &&\n", "\n"),
     (REPLAY, "assign sane      = seq_t'(ack_i - free_seq_q) <= seq_t'(sent_seq_q - free_seq_q) &&", "assign sane      ="),
@@ -47,25 +48,20 @@ MUTANTS = [
     (TX, "head.seq = seq_i;", "head.seq = '0;"),
     (TX, "assign urgent = nack_i != nack_q || seen_i != seen_q;", "assign urgent = 1'b0;"),
     (TX, "alive_q == '0 || urgent", "urgent"),
-    (TX, "limit_i != limit_q ||", ""),
+    (TX, "ack_i != ack_q || limit_i != limit_q || again_q", "again_q"),
     (TX, "CrcStart ^ s : crc_q[s]", "CrcStart : crc_q[s]"),
     (TX, "if (hold_i) middle_q <= 1'b0;\n      else if", "if"),
     # Receiving side.
     (RX, "right &= crc_q[s] == CrcResidue;", "right &= 1'b1;"),
-    (RX, "right = !bad2_q;", "right = 1'b1;"),
-    (RX, "bad   = error1_q || ", "bad   = "),
     (RX, "SeqBits'(1 << (SeqBits - 1))", "SeqBits'(1)"),
     (RX, "problem && !accept_o && seen_i == nack_q", "problem && !accept_o"),
     (RX, "assign next_one = seq2_q == ack_q;", "assign next_one = 1'b1;"),
-    (RX, "left_q <= last1 ? '0 : left;", "left_q <= left;"),
     (RX, "padded >> Shift", "head1.length >> Shift"),
     # Lanes and training.
     (LANES_TX, "lanes_d[l] = {tag, data[rank*LaneBits+:LaneBits]};", "lanes_d[l] = {tag, data[l*LaneBits+:LaneBits]};"),
     (LANES_TX, "if (set_q == 2'd0) info_q", "info_q"),
-    (LANES_RX, "tag[l] != tag0) same = 1'b0;", "tag[l] != tag0) same = 1'b1;"),
     (LANES_RX, "else if (!lost_o) quiet_q", "else if (1'b0) quiet_q"),
     (LANES_RX, "3'd2: flit = {word[2*LaneBits-1:0], flit_q[FlitBits-1:2*LaneBits]};", "3'd2: flit = {flit_q[FlitBits-2*LaneBits-1:0], word[2*LaneBits-1:0]};"),
-    (LANES_RX, "32'(sets_q[l]) == TrainSets", "32'(sets_q[l]) >= 1"),
     (TRAIN, "(drop_i || drop_q) && errors_i ?", "1'b0 ?"),
     (TRAIN, "state_q == StUp && (lost_i || polls)", "state_q == StUp && lost_i"),
     (TRAIN, "tx_use_q     <= choose(info_i.lanes);", "tx_use_q     <= '1;"),
@@ -84,8 +80,11 @@ MUTANTS = [
     (ARBITER, "request_i & after_q", "request_i"),
     (ROUTER, "if (first_q[o]) flit[o][3] = out_vc_q[o];", ""),
     (ROUTER, "(!busy_q[o] || ends[o]) &&", "!busy_q[o] &&"),
-    (ROUTER, "(some[o] & room[o]) != '0;", "some[o] != '0;"),
-    (ROUTER, "claimed_q[i] ? go[i] && last_q[i] && in_valid[i] : valid_q[i]", "!claimed_q[i] && valid_q[i]"),
+    (ROUTER, "(next_q[o] & room[o]) != '0;", "next_q[o] != '0;"),
+    (ROUTER, "32'(from_q[o]) == i) go[i]", "32'(port_q[i][2]) == o) go[i]"),
+    (ROUTER, "&& 32'(port_q[i][2]) == o;", ";"),
+    (ROUTER, "&& !(head_q[i] && ask_q[i]);", ";"),
+    (ROUTER, "ask_q[i] && !won_q[i] &&", "ask_q[i] &&"),
     # Local port.
     (PACK, "tail_q   <= !tail_q && !bare && last_i;", "tail_q   <= !bare && last_i;"),
     (PACK, "src_x: x_i,", "src_x: y_i,"),
