@@ -6,31 +6,24 @@
 // A packet's address counts the packets of its virtual channel.
 //   once_o    what b delivers is not the next packet of its channel, or not whole, or spoilt
 //   credit_o  more flits of a channel are past a's credits than b has places
-//   stuck_o   (Serve: faults and new packets stop at some time) for Patience cycles from then on a packet is not delivered, or a has
-//             room for no more
 
 module systole_ici_link_props
   import systole_ici_pkg::*;
-#(
-    parameter bit Serve = 1'b0,
-    parameter int unsigned Patience = 32
-) (
+(
     input  logic       clk_i,
     input  logic       push_i, vc_i, two_i,
     input  logic [1:0] ready_i,
-    input  logic       calm_i,                                 // Serve: from now on
     input  logic [1:0] lose_i, spoil_i, start_i, train_i,      // a to b, b to a
     input  logic [5:0] change_i,
-    output logic       once_o, credit_o, stuck_o
+    output logic       once_o, credit_o
 );
   localparam int unsigned FlitBits = 128;
   localparam int unsigned Buffer = 4;
   typedef logic [1:0] count_t;
-  logic rst_q, calm_q, calm, second_q, vc_q, push, vc, last;
-  initial {rst_q, calm_q, second_q} = '0;
-  assign calm = Serve && (calm_q || calm_i);
+  logic rst_q, second_q, vc_q, push, vc, last;
+  initial {rst_q, second_q} = '0;
 
-  logic [1:0]                        room, valid, lasts, ready, first_q;
+  logic [1:0]                        room, valid, lasts, first_q;
   logic [1:0][FlitBits-1:0]          out;
   logic [Lanes-1:0][33:0]            a_out, b_out;
   logic [1:0][Lanes-1:0][33:0]       wire_q;
@@ -39,7 +32,7 @@ module systole_ici_link_props
   logic [1:0][4:0]                   in_q;       // flits of a channel between a's credits and b's user
 
   assign vc   = second_q ? vc_q : vc_i;
-  assign push = rst_q && (second_q || (push_i && room[vc] && !calm));
+  assign push = rst_q && (second_q || (push_i && room[vc]));
   assign last = second_q || !two_i;
   always_comb begin
     head         = '0;
@@ -55,39 +48,36 @@ module systole_ici_link_props
   );
   systole_ici_link #(.BufferFlits(Buffer), .ReplayFlits(4), .Timeout(12)) u_b (
       .clk_i, .rst_ni(rst_q), .enable_i(1'b1), .room_o(), .push_i(1'b0), .vc_i(1'b0), .last_i(1'b0),
-      .data_i('0), .want_i('0), .valid_o(valid), .ready_i(ready), .last_o(lasts), .data_o(out),
+      .data_i('0), .want_i('0), .valid_o(valid), .ready_i, .last_o(lasts), .data_o(out),
       .lanes_o(b_out), .lanes_i(wire_q[0]), .up_o(), .down_o(), .cause_o(), .events_o(), .poison_valid_o(), .poison_head_o()
   );
-  assign ready = ready_i | {2{calm}};
 
   // Wires.
   for (genvar d = 0; d < 2; d++) begin : gen_wire
     logic [Lanes-1:0][33:0] through;
     always_comb begin
       through = d == 0 ? a_out : b_out;
-      if (!calm && spoil_i[d]) begin
+      if (spoil_i[d]) begin
         through[3][31]     = 1'b1;                                  // what the CRC sees
         through[0][3:0]    = through[0][3:0] ^ change_i[3:0];       // kind and channel
         through[0][9]      = through[0][9] ^ change_i[4];           // length
         through[2][10]     = through[2][10] ^ change_i[5];          // number
         through[0][33:32]  = start_i[d] ? TagStart : TagData;
       end
-      if ((!calm && lose_i[d]) || !rst_q) through[0][33:32] = TagQuiet;
-      through[3][33:32] = !calm && train_i[d] ? TagTrain : TagData;
+      if (lose_i[d] || !rst_q) through[0][33:32] = TagQuiet;
+      through[3][33:32] = train_i[d] ? TagTrain : TagData;
     end
     always_ff @(posedge clk_i) wire_q[d] <= through;
   end
 
   logic [1:0] pop;
-  assign pop = {2{rst_q}} & valid & ready;
-  logic [$clog2(Patience+1)-1:0] wait_q;
+  assign pop = {2{rst_q}} & valid & ready_i;
   always_ff @(posedge clk_i) begin
     rst_q <= 1'b1;
     if (!rst_q) begin
-      {calm_q, second_q, vc_q, pushed_q, popped_q, in_q, wait_q} <= '0;
+      {second_q, vc_q, pushed_q, popped_q, in_q} <= '0;
       first_q <= '1;
     end else begin
-      calm_q <= calm;
       if (push) begin
         second_q <= !last;
         vc_q     <= vc;
@@ -98,7 +88,6 @@ module systole_ici_link_props
         if (pop[v] && lasts[v]) popped_q[v] <= popped_q[v] + 1'b1;
         in_q[v] <= in_q[v] + 5'(push && 32'(vc) == v) - 5'(pop[v]);
       end
-      wait_q <= !calm ? '0 : 32'(wait_q) == Patience ? wait_q : wait_q + 1'b1;
     end
   end
 
@@ -113,5 +102,4 @@ module systole_ici_link_props
       if (rst_q && 32'(in_q[v]) > Buffer + 1) credit_o = 1'b1;
     end
   end
-  assign stuck_o = rst_q && Serve && 32'(wait_q) == Patience && (in_q != '0 || room != 2'b11);
 endmodule
