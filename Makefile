@@ -172,8 +172,8 @@ hbm: configure ## print the bandwidths of the HBM controllers, check a million t
 	@"$(BUILD)/bin/hbm_scoreboard_test" --cases=200 $(ARGS)
 
 link: configure ## spoil more than a million bits on the links between chips (five minutes): docs/link.md
-	@$(NINJA) rtl_ici_errors_test
-	@SYSTOLE_LONG=1 "$(BUILD)/bin/rtl_ici_errors_test" $(ARGS)
+	@$(NINJA) rtl_link_errors_test
+	@SYSTOLE_LONG=1 "$(BUILD)/bin/rtl_link_errors_test" $(ARGS)
 
 faults: configure ## turn single bits of the running chip until there are 100,000, say what became of each: docs/faults.md, PRESET=nano or minichip
 	@$(if $(filter-out nano minichip,$(PRESET)),echo 'make faults: PRESET=$(PRESET): nano or minichip' >&2; exit 1)

@@ -18,12 +18,12 @@ UNITS = {
     "registers": "systole_csr", "memory window": "systole_axi_hbm", "memory port": "systole_axi_dram",
     "hbm": "systole_hbm", "scalar unit": "systole_scalar", "scalar memory": "systole_smem", "processor": "systole_scalar_cpu",
     "crossing": "systole_crossing", "serial link": "systole_serial", "sdram": "systole_sdram",
-    "chip link": "systole_ici_link", "router": "systole_ici_router", "pack": "systole_ici_pack", "unpack": "systole_ici_unpack",
+    "chip link": "systole_link", "router": "systole_link_router", "pack": "systole_link_pack", "unpack": "systole_link_unpack",
 }
 TOP = "systole_top"
 # In place of a preset's name: the links between chips, which no chip has yet.
 NETWORK = "network"
-NETWORK_TOP = "systole_ici_node"
+NETWORK_TOP = "systole_link_node"
 IBEX = ROOT / ".ibex"  # where rtl/ibex/ibex.f looks for it
 SERIAL = [ROOT / "fpga" / "common" / f"systole_serial{suffix}.sv" for suffix in ("_pkg", "", "_receive", "_send")]
 

@@ -79,7 +79,7 @@ def package(spec: dict) -> str:
     """The SystemVerilog package; proofs have one of smaller fields."""
     _add_send(spec)
     widths = {f["name"]: f["bits"] for f in spec["head"] + spec["control"] + spec["info"]}
-    out = [common.banner("//", SOURCE), "package systole_ici_pkg;\n"]
+    out = [common.banner("//", SOURCE), "package systole_link_pkg;\n"]
     for x in spec["constants"]:
         out.append(f"  localparam int unsigned {common.camel(x['name'])} = {x['value']};  // {x['doc']}")
     for name in ("length", "dst_x", "address", "seq", "nack", "limit0"):
@@ -160,7 +160,7 @@ def generate(root: pathlib.Path) -> dict:
     _constants(spec)
     _add_send(spec)
     return {
-        "rtl/gen/systole_ici_pkg.sv": package(spec),
+        "rtl/gen/systole_link_pkg.sv": package(spec),
         "host/include/systole/gen/link.h": _cpp(spec),
         "docs/reference/link.md": _md(spec),
     }

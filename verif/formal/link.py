@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: Systole contributors
 """Proofs of the links between chips (rtl/link), at small sizes: numbers, credits and packets of a few bits.
 
-Each unit is read with a package of smaller fields inside verif/formal/systole_ici_<unit>_props.sv, all else free. yosys-abc proves the
+Each unit is read with a package of smaller fields inside verif/formal/systole_link_<unit>_props.sv, all else free. yosys-abc proves the
 properties by induction for all time (pdr), or looks at every sequence of so many cycles from reset (bmc3). Each mutant must break a
 property in a bounded check: one that it passes says that the proof says nothing.
 """
@@ -44,13 +44,13 @@ class Proof:
 
 
 def lanes(use, mutants=()):
-    return Proof("lanes", ("link/systole_ici_lanes_tx", "link/systole_ici_lanes_rx"), ("bytes", "more", "stuck"), {"Use": use},
+    return Proof("lanes", ("link/systole_link_lanes_tx", "link/systole_link_lanes_rx"), ("bytes", "more", "stuck"), {"Use": use},
                  60, mutants, 30)
 
 
 # The link with its lanes, its training and its CRC as it is to see them: flits that come, are lost or are marked as spoilt.
-STUBS = tuple(f"link_stubs/systole_ici_{name}" for name in ("crc", "lanes_tx", "lanes_rx", "train"))
-LINK = (RAM, *(f"link/systole_ici_{name}" for name in ("buffer", "replay", "tx", "rx", "link")))
+STUBS = tuple(f"link_stubs/systole_link_{name}" for name in ("crc", "lanes_tx", "lanes_rx", "train"))
+LINK = (RAM, *(f"link/systole_link_{name}" for name in ("buffer", "replay", "tx", "rx")), "link/systole_link")
 LINK_MUTANTS = (
     ("rx", "assign next_one = seq2_q == ack_q;", "assign next_one = 1'b1;"),
     ("rx", "right &= crc_q[s] == CrcResidue;", "right &= 1'b1;"),
@@ -61,17 +61,17 @@ SHORTER = [("parameter int unsigned Window = 32,", "parameter int unsigned Windo
            ("parameter int unsigned KeepAlive = 128", "parameter int unsigned KeepAlive = 3")]
 
 PROOFS = [
-    Proof("arbiter", ("link/systole_ici_arbiter",), ("right", "late"), {"N": 5}, 0,
+    Proof("arbiter", ("link/systole_link_arbiter",), ("right", "late"), {"N": 5}, 0,
           (("arbiter", "request_i & after_q", "request_i"), ("arbiter", "~(one | (one - 1'b1))", "~one"))),
-    Proof("arbiter", ("link/systole_ici_arbiter",), ("right", "late"), {"N": 9}, 0, ()),
-    Proof("buffer", (RAM, "link/systole_ici_buffer"), ("credit", "full", "data", "lost"), {}, 0,
+    Proof("arbiter", ("link/systole_link_arbiter",), ("right", "late"), {"N": 9}, 0, ()),
+    Proof("buffer", (RAM, "link/systole_link_buffer"), ("credit", "full", "data", "lost"), {}, 0,
           (("buffer", "limit_q <= limit_q + 1'b1;", "if (read_q != '0) limit_q <= limit_q + 1'b1;"),
            ("buffer", "limit_q  <= CreditBits'(Depth);", "limit_q  <= CreditBits'(Depth + 2);"),
            ("buffer", "place = first_i ? commit_q : write_q", "place = write_q"),
            ("buffer", "last_i && commit_i) commit_q", "last_i) commit_q"),
            ("buffer", "commit_q != read_q && (!valid_q", "write_q != read_q && (!valid_q"),
            ("buffer", "we_i(push_i && !over)", "we_i(push_i && !full)"))),
-    Proof("replay", (RAM, "link/systole_ici_replay"), ("number", "order", "whole", "alias"), {}, 13,
+    Proof("replay", (RAM, "link/systole_link_replay"), ("number", "order", "whole", "alias"), {}, 13,
           (("replay", "apply ? ack_ptr : free_q;", "(apply ? ack_ptr : free_q) + ptr_t'(!hold_i);"),
            ("replay", "!overtakes || between || hold_i", "1'b1"),
            ("replay", "ptr_t'(Depth - MaxFlits) &&", "ptr_t'(Depth) &&"),
@@ -86,6 +86,10 @@ PROOFS = [
     lanes(10, (("lanes_tx", "lanes_d[l] = {tag, data[rank*LaneBits+:LaneBits]};", "lanes_d[l] = {tag, data[(l%2)*LaneBits+:LaneBits]};"),
                ("lanes_rx", "{word[2*LaneBits-1:0], flit_q[FlitBits-1:2*LaneBits]}", "{flit_q[FlitBits-2*LaneBits-1:0], word[2*LaneBits-1:0]}"))),
 ]
+
+
+def module(unit):
+    return "systole_link" if unit == "link" else f"systole_link_{unit}"
 
 
 def smaller_package():
@@ -108,13 +112,13 @@ def write_sources(folder, proof, mutant):
         text = (ROOT / "rtl" / f"{source}.sv").read_text()
         for old, new in SHORTER if proof.unit == "link" else ():
             text = text.replace(old, new)
-        if mutant and source.endswith("systole_ici_" + mutant[0]):
+        if mutant and source.endswith("/" + module(mutant[0])):
             if text.count(mutant[1]) != 1:
                 raise ValueError(f"{source}: a mutant wants exactly one {mutant[1]!r}")
             text = text.replace(mutant[1], mutant[2])
         files.append(pathlib.Path(source).name + ".sv")
         (folder / files[-1]).write_text(text)
-    for name in (*proof.stubs, f"systole_ici_{proof.unit}_props"):
+    for name in (*proof.stubs, f"{module(proof.unit)}_props"):
         shutil.copy(HERE / f"{name}.sv", folder / f"{pathlib.Path(name).name}.sv")
         files.append(f"{pathlib.Path(name).name}.sv")
     return files
@@ -138,7 +142,7 @@ def run(folder, proof, mutant, limit):
                        pathlib.Path(__file__).read_bytes(), sorted(proof.parameters.items()), proof.cycles, *((folder / file).read_bytes() for file in files))
     if kept.restore(folder):
         return True, (folder / "verdict").read_text()
-    hbm.read(folder, files, f"systole_ici_{proof.unit}_props", proof.parameters)
+    hbm.read(folder, files, f"{module(proof.unit)}_props", proof.parameters)
     cycles = proof.mutant_cycles if mutant else proof.cycles
     if cycles:
         frames, broken = hbm.failing(folder, cycles, limit, proof.properties)

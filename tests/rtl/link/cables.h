@@ -11,9 +11,9 @@
 #include <tuple>
 #include <vector>
 
-#include "VIciLink16.h"
-#include "VIciLink4.h"
-#include "VIciLink64.h"
+#include "VLink16.h"
+#include "VLink4.h"
+#include "VLink64.h"
 #include "gtest/gtest.h"
 #include "tests/rtl/link/model_end.h"
 #include "tests/rtl/link/rtl_end.h"
@@ -23,11 +23,11 @@ namespace systole::link_test {
 inline std::unique_ptr<End> Rtl(int width, uint64_t seed) {
   switch (width) {
     case 4:
-      return std::make_unique<RtlEnd<VIciLink4>>(Width{16, 1}, seed);
+      return std::make_unique<RtlEnd<VLink4>>(Width{16, 1}, seed);
     case 16:
-      return std::make_unique<RtlEnd<VIciLink16>>(Width{16, 4}, seed);
+      return std::make_unique<RtlEnd<VLink16>>(Width{16, 4}, seed);
     default:
-      return std::make_unique<RtlEnd<VIciLink64>>(Width{64, 16}, seed);
+      return std::make_unique<RtlEnd<VLink64>>(Width{64, 16}, seed);
   }
 }
 inline Width WidthOf(int width) {

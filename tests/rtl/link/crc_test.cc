@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// systole_ici_crc against the CRC a bit at a time. Register and slice enter
+// systole_link_crc against the CRC a bit at a time. Register and slice enter
 // linearly: the unit is right for all of them if it is for each bit alone, for
 // none, and for sums, of which many are drawn.
 
@@ -9,7 +9,7 @@
 #include <memory>
 #include <random>
 
-#include "VIciCrc.h"
+#include "VLinkCrc.h"
 #include "gtest/gtest.h"
 #include "tests/rtl/link/format.h"
 #include "tests/testing/seeds.h"
@@ -29,7 +29,7 @@ class CrcTest : public ::testing::Test {
               Crc(state, slice, link::kSliceBytes - link::kCrcBytes));
   }
   VerilatedContext context_;
-  std::unique_ptr<VIciCrc> crc_ = std::make_unique<VIciCrc>(&context_);
+  std::unique_ptr<VLinkCrc> crc_ = std::make_unique<VLinkCrc>(&context_);
 };
 
 TEST_F(CrcTest, EachBit) {

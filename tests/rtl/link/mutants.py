@@ -10,9 +10,10 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import mutation  # noqa: E402
 
-(CRC, BUFFER, REPLAY, TX, RX, LANES_TX, LANES_RX, TRAIN, LINK, ARBITER, ROUTE, ROUTER, PACK, UNPACK, NODE) = (
-    f"link/systole_ici_{name}.sv" for name in ("crc", "buffer", "replay", "tx", "rx", "lanes_tx", "lanes_rx", "train", "link", "arbiter",
+(CRC, BUFFER, REPLAY, TX, RX, LANES_TX, LANES_RX, TRAIN, ARBITER, ROUTE, ROUTER, PACK, UNPACK, NODE) = (
+    f"link/systole_link_{name}.sv" for name in ("crc", "buffer", "replay", "tx", "rx", "lanes_tx", "lanes_rx", "train", "arbiter",
                                                "route", "router", "pack", "unpack", "node"))
+LINK = "link/systole_link.sv"
 
 MUTANTS = [
     (BUFFER, "limit_q <= limit_q + 1'b1;", "if (read_q[4:0] != '0) limit_q <= limit_q + 1'b1;"),  # credit lost
@@ -96,13 +97,13 @@ MUTANTS = [
 ]
 
 BENCHES = [
-    mutation.Bench("systole_ici_link", "VIciLink16", "rtl/link/systole_ici_link.sv",
+    mutation.Bench("systole_link", "VLink16", "rtl/link/systole_link.sv",
                    ("-GLaneBits=32", "-GBufferFlits=128", "-GReplayFlits=128", "-GTrainTimeout=4000", "-GTimeout=1000"), "*bytes16*"),
-    mutation.Bench("systole_ici_router", "VIciRouter", "rtl/link/systole_ici_router.sv"),
-    mutation.Bench("systole_ici_route", "VIciRoute", "rtl/link/systole_ici_route.sv"),
-    mutation.Bench("systole_ici_node", "VIciNode16", "rtl/link/systole_ici_node.sv",
+    mutation.Bench("systole_link_router", "VLinkRouter", "rtl/link/systole_link_router.sv"),
+    mutation.Bench("systole_link_route", "VLinkRoute", "rtl/link/systole_link_route.sv"),
+    mutation.Bench("systole_link_node", "VLinkNode16", "rtl/link/systole_link_node.sv",
                    ("-GLinkBytes=16", "-GBufferFlits=128", "-GReplayFlits=128", "-GTrainTimeout=4000", "-GTimeout=3000"), "NodeTest/1.*"),
-    mutation.Bench("systole_ici_link", "VIciLink64", "rtl/link/systole_ici_link.sv",
+    mutation.Bench("systole_link", "VLink64", "rtl/link/systole_link.sv",
                    ("-GFlitBits=512", "-GLaneBits=128", "-GBufferFlits=128", "-GReplayFlits=128", "-GTrainTimeout=4000", "-GTimeout=1000"),
                    "*bytes64_model"),
 ]

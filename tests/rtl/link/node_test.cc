@@ -13,9 +13,9 @@
 #include <random>
 #include <vector>
 
-#include "VIciNode16.h"
-#include "VIciNode4.h"
-#include "VIciNode64.h"
+#include "VLinkNode16.h"
+#include "VLinkNode4.h"
+#include "VLinkNode64.h"
 #include "gtest/gtest.h"
 #include "tests/rtl/link/network.h"
 #include "tests/testing/long.h"
@@ -99,8 +99,9 @@ class NodeTest : public ::testing::Test {
   }
 };
 
-using Cases = ::testing::Types<Case<VIciNode4, 16, 1>, Case<VIciNode16, 16, 4>,
-                               Case<VIciNode64, 64, 16>>;
+using Cases =
+    ::testing::Types<Case<VLinkNode4, 16, 1>, Case<VLinkNode16, 16, 4>,
+                     Case<VLinkNode64, 64, 16>>;
 TYPED_TEST_SUITE(NodeTest, Cases);
 
 TYPED_TEST(NodeTest, Device) {

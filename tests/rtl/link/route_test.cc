@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// systole_ici_route on whole tori: every way from every place to every place.
+// systole_link_route on whole tori: every way from every place to every place.
 // Ways are as short as can be, go along X and then along Y, and change the
 // virtual channel only at the dateline or where they begin on a ring. A
 // channel (a link's virtual channel) depends on the one that a packet on it
@@ -15,7 +15,7 @@
 #include <tuple>
 #include <vector>
 
-#include "VIciRoute.h"
+#include "VLinkRoute.h"
 #include "gtest/gtest.h"
 #include "verilated.h"
 
@@ -120,7 +120,7 @@ class RouteTest : public ::testing::Test {
   }
 
   VerilatedContext context_;
-  std::unique_ptr<VIciRoute> route_ = std::make_unique<VIciRoute>(&context_);
+  std::unique_ptr<VLinkRoute> route_ = std::make_unique<VLinkRoute>(&context_);
 };
 
 TEST_F(RouteTest, SquareTori) {

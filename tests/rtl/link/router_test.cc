@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-#include "VIciRouter.h"
+#include "VLinkRouter.h"
 #include "gtest/gtest.h"
 #include "tests/rtl/link/end.h"
 #include "tests/rtl/link/ports.h"
@@ -40,7 +40,7 @@ struct Channel {
 class Torus {
  public:
   struct Chip {
-    std::unique_ptr<VIciRouter> router;
+    std::unique_ptr<VLinkRouter> router;
     std::array<std::array<Channel, link::kVcs>, kLinks> in;  // from its links
     std::deque<Packet> offered;
     std::deque<Flit> sending;
@@ -55,8 +55,8 @@ class Torus {
     context_.randSeed(static_cast<int>(seed) | 1);
     context_.fatalOnError(false);
     for (Chip& chip : chips_) {
-      chip.router = std::make_unique<VIciRouter>(&context_);
-      VIciRouter& r = *chip.router;
+      chip.router = std::make_unique<VLinkRouter>(&context_);
+      VLinkRouter& r = *chip.router;
       const int i = static_cast<int>(&chip - chips_.data());
       r.x_i = i % columns;
       r.y_i = i / columns;
@@ -90,7 +90,7 @@ class Torus {
   int hold = 0;     // chances of 256 that a chip takes nothing in a cycle
 
  private:
-  static void Clock(VIciRouter* r) {
+  static void Clock(VLinkRouter* r) {
     r->clk_i = 1;
     r->eval();
     r->clk_i = 0;
@@ -108,7 +108,7 @@ class Torus {
   }
 
   void Drive(Chip* chip) {
-    VIciRouter& r = *chip->router;
+    VLinkRouter& r = *chip->router;
     if (chip->sending.empty() && !chip->offered.empty()) {
       std::vector<Bytes> flits = FlitsOf(chip->offered.front(), kWidth.flit);
       for (size_t i = 0; i < flits.size(); ++i) {
@@ -143,7 +143,7 @@ class Torus {
   }
 
   void Move(Chip* chip) {
-    VIciRouter& r = *chip->router;
+    VLinkRouter& r = *chip->router;
     if (r.send_valid_i && r.send_ready_o) chip->sending.pop_front();
     if (r.recv_valid_o && r.recv_ready_i) {
       chip->arriving.push_back(Get(r.recv_data_o, 0));

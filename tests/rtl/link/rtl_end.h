@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A Verilated systole_ici_link as an end.
+// A Verilated systole_link as an end.
 
 #ifndef SYSTOLE_TESTS_RTL_LINK_RTL_END_H_
 #define SYSTOLE_TESTS_RTL_LINK_RTL_END_H_

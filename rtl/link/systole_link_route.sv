@@ -6,8 +6,8 @@
 // 0 (the dateline); so the channels of a ring depend on each other in no cycle. Combinational. Docs: docs/link.md.
 // Test: tests/rtl/link/route_test.cc, which looks at every ring of up to 8 places.
 
-module systole_ici_route
-  import systole_ici_pkg::*;
+module systole_link_route
+  import systole_link_pkg::*;
 (
     input  logic [CoordinateBits-1:0] x_i,       // this router
     input  logic [CoordinateBits-1:0] y_i,

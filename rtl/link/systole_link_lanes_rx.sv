@@ -6,8 +6,8 @@
 // set would begin, is a flit's first. Fills are dropped. A flit whose tags disagree is delivered as wrong. Latency: one cycle, and those
 // in which a flit's symbols come. Docs: docs/link.md. Test: tests/rtl/link.
 
-module systole_ici_lanes_rx
-  import systole_ici_pkg::*;
+module systole_link_lanes_rx
+  import systole_link_pkg::*;
 #(
     parameter int unsigned FlitBits = 128,
     parameter int unsigned LaneBits = 32,

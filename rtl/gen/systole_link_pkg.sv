@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated from docs/spec/link.yaml by scripts/generate.py: edit the source.
 
-package systole_ici_pkg;
+package systole_link_pkg;
 
   localparam int unsigned SliceBytes = 16;  // bytes of a slice; a flit is one or more slices, each with a CRC of its own
   localparam int unsigned CrcBytes = 4;  // bytes of a CRC, the last ones of a slice in the last flit of a packet

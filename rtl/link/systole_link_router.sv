@@ -7,8 +7,8 @@
 // take the same way keep their order. Rate: a flit a cycle and output, also from packet to packet. Latency: three cycles.
 // Docs: docs/link.md. Test: tests/rtl/link/router_test.cc. Proofs: verif/formal/link.py (arbiter), route_test.cc (no cycle).
 
-module systole_ici_router
-  import systole_ici_pkg::*;
+module systole_link_router
+  import systole_link_pkg::*;
 #(
     parameter int unsigned FlitBits = 128,
     localparam int unsigned Links = Ports - 1
@@ -77,7 +77,7 @@ module systole_ici_router
     // verilator lint_on UNUSEDSIGNAL
     logic  move0, move1, move2;
     assign head        = head_t'(in_data[i][HeadBits-1:0]);
-    systole_ici_route u_route (
+    systole_link_route u_route (
         .x_i, .y_i, .columns_i, .rows_i, .from_i(3'(port_of(i))), .vc_i(head.vc), .dst_x_i(head.dst_x), .dst_y_i(head.dst_y),
         .tie_i(head.tie), .port_o(in_port[i]), .vc_o(in_vc[i])
     );
@@ -129,7 +129,7 @@ module systole_ici_router
           request[o][v][i] = leads(i, o) && ask_q[i] && !won_q[i] && 32'(port_q[i][0]) == o && 32'(vc_q[i]) == v;
         end
       end
-      systole_ici_arbiter #(.N(Inputs)) u_arbiter (
+      systole_link_arbiter #(.N(Inputs)) u_arbiter (
           .clk_i, .rst_ni, .request_i(request[o][v]), .take_i(!next_q[o][v]), .valid_o(some[o][v]), .pick_o(pick[o][v])
       );
       always_ff @(posedge clk_i) begin

@@ -6,8 +6,8 @@
 // Without a flit a fill is sent; a lane that is not in use is quiet. Latency: one cycle to the first symbol. Docs: docs/link.md.
 // Test: tests/rtl/link.
 
-module systole_ici_lanes_tx
-  import systole_ici_pkg::*;
+module systole_link_lanes_tx
+  import systole_link_pkg::*;
 #(
     parameter int unsigned FlitBits = 128,
     parameter int unsigned LaneBits = 32,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_ici_link (verif/formal/link.py): two links, a to b, with packets of one or two flits from a, and wires in both
+// Proof of systole_link (verif/formal/link.py): two links, a to b, with packets of one or two flits from a, and wires in both
 // directions that lose or spoil any flit, or take either end into training at any time. Lanes, training and CRC are verif/formal/link_stubs.
 // A packet's address counts the packets of its virtual channel.
 //   once_o    what b delivers is not the next packet of its channel, or not whole, or spoilt
 //   credit_o  more flits of a channel are past a's credits than b has places
 
-module systole_ici_link_props
-  import systole_ici_pkg::*;
+module systole_link_props
+  import systole_link_pkg::*;
 (
     input  logic       clk_i,
     input  logic       push_i, vc_i, two_i,
@@ -41,12 +41,12 @@ module systole_ici_link_props
     head.length  = two_i ? LengthBits'(16) : '0;
     head.address = AddressBits'(pushed_q[vc]);
   end
-  systole_ici_link #(.BufferFlits(Buffer), .ReplayFlits(4), .Timeout(12)) u_a (
+  systole_link #(.BufferFlits(Buffer), .ReplayFlits(4), .Timeout(12)) u_a (
       .clk_i, .rst_ni(rst_q), .enable_i(1'b1), .room_o(room), .push_i(push), .vc_i(vc), .last_i(last),
       .data_i(second_q ? '0 : FlitBits'(head)), .want_i('0), .valid_o(), .ready_i('1), .last_o(), .data_o(),
       .lanes_o(a_out), .lanes_i(wire_q[1]), .up_o(), .down_o(), .cause_o(), .events_o(), .poison_valid_o(), .poison_head_o()
   );
-  systole_ici_link #(.BufferFlits(Buffer), .ReplayFlits(4), .Timeout(12)) u_b (
+  systole_link #(.BufferFlits(Buffer), .ReplayFlits(4), .Timeout(12)) u_b (
       .clk_i, .rst_ni(rst_q), .enable_i(1'b1), .room_o(), .push_i(1'b0), .vc_i(1'b0), .last_i(1'b0),
       .data_i('0), .want_i('0), .valid_o(valid), .ready_i, .last_o(lasts), .data_o(out),
       .lanes_o(b_out), .lanes_i(wire_q[0]), .up_o(), .down_o(), .cause_o(), .events_o(), .poison_valid_o(), .poison_head_o()

@@ -5,8 +5,8 @@
 // a packet without payload is one cycle with last_i. A packet's flits have the payload moved up by the 12 bytes of the head, in each
 // slice, and take a cycle more than the payload. Latency: none. Docs: docs/link.md. Test: tests/rtl/link.
 
-module systole_ici_pack
-  import systole_ici_pkg::*;
+module systole_link_pack
+  import systole_link_pkg::*;
 #(
     parameter int unsigned FlitBits = 128
 ) (

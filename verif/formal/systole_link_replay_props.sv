@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_ici_replay (verif/formal/link.py) at numbers of three bits: any packets of one or two flits, any acknowledgements of
+// Proof of systole_link_replay (verif/formal/link.py) at numbers of three bits: any packets of one or two flits, any acknowledgements of
 // packets that were sent, also of those that are sent again, any nacks and trainings. A packet's flits carry its number.
 //   number_o  a flit goes out with another packet's number
 //   order_o   a packet begins that is neither the one after the last, nor the oldest that is not acknowledged
 //   whole_o   a packet breaks off without a training, or has another length
 //   alias_o   a number goes out that is not of the packets that are kept, fewer than half of all numbers
 
-module systole_ici_replay_props #(
+module systole_link_replay_props #(
     parameter int unsigned SeqBits = 3
 ) (
     input  logic               clk_i,
@@ -28,7 +28,7 @@ module systole_ici_replay_props #(
   assign two  = second_q ? 1'b0 : two_i;
   // Acknowledged is only what was sent to its end.
   assign ack  = rst_q && ack_valid_i && seq_t'(ack_i - acked_q) <= seq_t'(sent_q - acked_q);
-  systole_ici_replay #(.FlitBits(SeqBits), .Depth(4), .MaxFlits(2), .SeqBits(SeqBits), .Window(Window), .Timeout(3)) u_dut (
+  systole_link_replay #(.FlitBits(SeqBits), .Depth(4), .MaxFlits(2), .SeqBits(SeqBits), .Window(Window), .Timeout(3)) u_dut (
       .clk_i, .rst_ni(rst_q), .room_o(room), .push_i(push), .last_i(!two), .data_i(pushed_q),
       .valid_o(valid), .ready_i, .first_o(first), .last_o(last), .seq_o(seq), .data_o(data),
       .ack_valid_i(ack), .ack_i, .nack_i, .hold_i, .drain_i(1'b0), .empty_o(), .progress_o(), .replay_o(replay), .give_up_o()

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_ici_buffer (verif/formal/link.py), for any packets and for all time: right ones, which keep to the credits, and wrong
+// Proof of systole_link_buffer (verif/formal/link.py), for any packets and for all time: right ones, which keep to the credits, and wrong
 // ones, which keep to nothing and may break off.
 //   credit_o  the total of credits is not the buffer's size and what was read
 //   full_o    more flits are in it than it has places and an output register
 //   data_o    what comes out is not the oldest flit of the right packets
 //   lost_o    flits of right packets are in it, and none comes out for four cycles in which one is wanted
 
-module systole_ici_buffer_props
-  import systole_ici_pkg::*;
+module systole_link_buffer_props
+  import systole_link_pkg::*;
 #(
     parameter int unsigned Depth = 4
 ) (
@@ -30,7 +30,7 @@ module systole_ici_buffer_props
   assign length = (first_i ? total_t'(1) : length_q + 1'b1);
   assign room   = first_i ? limit - used_q : room_q;  // when the packet began
   assign commit = commit_i && (first_i || open_q) && room >= length && 32'(length) <= Depth;
-  systole_ici_buffer #(.FlitBits(1), .Depth(Depth)) u_dut (
+  systole_link_buffer #(.FlitBits(1), .Depth(Depth)) u_dut (
       .clk_i, .rst_ni(rst_q), .push_i(push), .first_i(first_i || !open_q), .last_i, .commit_i(commit), .data_i, .limit_o(limit), .valid_o(valid),
       .ready_i, .last_o(last), .data_o(data)
   );

@@ -6,8 +6,8 @@
 // one was acted upon, before the next packet; and in any case one in KeepAlive cycles, which makes good one that was lost. One flit a cycle; latency two cycles.
 // Docs: docs/link.md. Test: tests/rtl/link. Proof: verif/formal/link.py.
 
-module systole_ici_tx
-  import systole_ici_pkg::*;
+module systole_link_tx
+  import systole_link_pkg::*;
 #(
     parameter int unsigned FlitBits = 128,
     parameter int unsigned CtrlPackets = 2,
@@ -95,7 +95,7 @@ module systole_ici_tx
   end
 
   for (genvar s = 0; s < Slices; s++) begin : gen_slice
-    systole_ici_crc u_crc (
+    systole_link_crc u_crc (
         .state_i(crc[s]), .slice_i(flit1_q[8*SliceBytes*s+:8*SliceBytes]), .part_o(part[s]), .next_o(next[s])
     );
   end

@@ -3,11 +3,11 @@
 //
 // CRC-32C of a slice, 16 bytes a cycle. part_o is the CRC's register after the first 12 bytes, of which a sender makes the CRC that
 // it puts in the other four; next_o is the register after all 16, CrcResidue if the last four are the CRC of what is before them.
-// Combinational. The matrix is generated (systole_ici_pkg): the register's change over a slice is linear in slice and register.
+// Combinational. The matrix is generated (systole_link_pkg): the register's change over a slice is linear in slice and register.
 // Docs: docs/link.md. Test: tests/rtl/link/crc_test.cc.
 
-module systole_ici_crc
-  import systole_ici_pkg::*;
+module systole_link_crc
+  import systole_link_pkg::*;
 (
     input  logic [31:0]             state_i,
     input  logic [8*SliceBytes-1:0] slice_i,

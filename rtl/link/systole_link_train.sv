@@ -7,8 +7,8 @@
 // it used; lanes that were left out come back when the signal was lost. A retrain, a lost signal, or an end that polls leads back to
 // POLL. Docs: docs/link.md. Test: tests/rtl/link.
 
-module systole_ici_train
-  import systole_ici_pkg::*;
+module systole_link_train
+  import systole_link_pkg::*;
 (
     input  logic             clk_i,
     input  logic             rst_ni,

@@ -3,8 +3,8 @@
 //
 // Lanes that bring a flit in one cycle, for the proof of the link (verif/formal/link.py): the last lane's tag says that they are in training.
 
-module systole_ici_lanes_rx
-  import systole_ici_pkg::*;
+module systole_link_lanes_rx
+  import systole_link_pkg::*;
 #(
     parameter int unsigned FlitBits = 128,
     parameter int unsigned LaneBits = 32

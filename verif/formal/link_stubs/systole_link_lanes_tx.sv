@@ -3,8 +3,8 @@
 //
 // Lanes that take a flit in one cycle, for the proof of the link (verif/formal/link.py).
 
-module systole_ici_lanes_tx
-  import systole_ici_pkg::*;
+module systole_link_lanes_tx
+  import systole_link_pkg::*;
 #(
     parameter int unsigned FlitBits = 128,
     parameter int unsigned LaneBits = 32

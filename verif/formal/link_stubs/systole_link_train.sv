@@ -3,8 +3,8 @@
 //
 // Training that ends when the lanes say so, for the proof of the link (verif/formal/link.py).
 
-module systole_ici_train
-  import systole_ici_pkg::*;
+module systole_link_train
+  import systole_link_pkg::*;
 (
     input  logic             clk_i,
     input  logic             rst_ni,

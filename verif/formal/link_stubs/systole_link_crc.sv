@@ -4,8 +4,8 @@
 // A CRC that sees every spoilt flit of a packet, for the proof of the link (verif/formal/link.py): the wires set the highest bit of a flit
 // that they spoil, and nothing else does.
 
-module systole_ici_crc
-  import systole_ici_pkg::*;
+module systole_link_crc
+  import systole_link_pkg::*;
 (
     input  logic [31:0]             state_i,
     input  logic [8*SliceBytes-1:0] slice_i,

@@ -7,8 +7,8 @@
 // source as POISON, as long as there is room for it. LinkBytes a cycle and direction; flits of max(16, LinkBytes) bytes.
 // Docs: docs/link.md, which states the latencies. Test: tests/rtl/link/node_test.cc.
 
-module systole_ici_node
-  import systole_ici_pkg::*;
+module systole_link_node
+  import systole_link_pkg::*;
 #(
     parameter int unsigned LinkBytes = 16,       // 4, 8, 16, 32 or 64
     parameter int unsigned BufferFlits = 128,
@@ -60,11 +60,11 @@ module systole_ici_node
   logic [SourceBits-1:0]            pick, pick_q, source;
   logic [FlitBits-1:0]              in_data;
 
-  systole_ici_pack #(.FlitBits(FlitBits)) u_pack (
+  systole_link_pack #(.FlitBits(FlitBits)) u_pack (
       .clk_i, .rst_ni, .x_i, .y_i, .valid_i(send_valid_i), .ready_o(send_ready_o), .head_i(send_head_i), .last_i(send_last_i),
       .data_i(send_data_i), .valid_o(source_valid[0]), .ready_i(source_ready[0]), .last_o(source_last[0]), .data_o(source_data[0])
   );
-  systole_ici_arbiter #(.N(Sources)) u_source (
+  systole_link_arbiter #(.N(Sources)) u_source (
       .clk_i, .rst_ni, .request_i(source_valid), .take_i(in_ready && !middle_q), .valid_o(some), .pick_o(pick)
   );
   assign source   = middle_q ? pick_q : pick;
@@ -86,14 +86,14 @@ module systole_ici_node
   logic [Links-1:0][Vcs-1:0][FlitBits-1:0] data;
   logic [Links-1:0]                        push, push_vc, push_last;
   logic [Links-1:0][FlitBits-1:0]          push_data;
-  systole_ici_router #(.FlitBits(FlitBits)) u_router (
+  systole_link_router #(.FlitBits(FlitBits)) u_router (
       .clk_i, .rst_ni, .x_i, .y_i, .columns_i, .rows_i,
       .send_valid_i(in_valid), .send_ready_o(in_ready), .send_last_i(in_last), .send_data_i(in_data),
       .recv_valid_o(out_valid), .recv_ready_i(out_ready), .recv_last_o(out_last), .recv_data_o(out_data),
       .valid_i(valid), .ready_o(ready), .last_i(last), .data_i(data), .room_i(room),
       .push_o(push), .vc_o(push_vc), .last_o(push_last), .data_o(push_data), .want_o(want)
   );
-  systole_ici_unpack #(.FlitBits(FlitBits)) u_unpack (
+  systole_link_unpack #(.FlitBits(FlitBits)) u_unpack (
       .clk_i, .rst_ni, .valid_i(out_valid), .ready_o(out_ready), .last_i(out_last), .data_i(out_data),
       .valid_o(recv_valid_o), .ready_i(recv_ready_i), .head_o(recv_head_o), .last_o(recv_last_o), .data_o(recv_data_o),
       .mask_o(recv_mask_o)
@@ -105,7 +105,7 @@ module systole_ici_node
     head_t poison_head;
     // verilator lint_on UNUSEDSIGNAL
     head_t back;
-    systole_ici_link #(
+    systole_link #(
         .FlitBits(FlitBits), .LaneBits(LaneBits), .BufferFlits(BufferFlits), .ReplayFlits(ReplayFlits), .Timeout(Timeout),
         .TrainTimeout(TrainTimeout)
     ) u_link (

@@ -4,8 +4,8 @@
 // Takes packets for a chip's cores apart: each cycle of the output is a flit of payload with its mask and, in the head, its address;
 // or a packet without payload. A WRITE's first flit brings no output. Latency: none. Docs: docs/link.md. Test: tests/rtl/link.
 
-module systole_ici_unpack
-  import systole_ici_pkg::*;
+module systole_link_unpack
+  import systole_link_pkg::*;
 #(
     parameter int unsigned FlitBits = 128,
     localparam int unsigned FlitBytes = FlitBits / 8

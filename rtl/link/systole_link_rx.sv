@@ -8,8 +8,8 @@
 // A packet ends where its head's length says, and at the latest where another one begins. One flit a cycle; latency two cycles.
 // Docs: docs/link.md. Test: tests/rtl/link. Proof: verif/formal/link.py.
 
-module systole_ici_rx
-  import systole_ici_pkg::*;
+module systole_link_rx
+  import systole_link_pkg::*;
 #(
     parameter int unsigned FlitBits = 128
 ) (
@@ -93,7 +93,7 @@ module systole_ici_rx
   end
 
   for (genvar s = 0; s < Slices; s++) begin : gen_slice
-    systole_ici_crc u_crc (
+    systole_link_crc u_crc (
         .state_i(crc[s]), .slice_i(data1_q[8*SliceBytes*s+:8*SliceBytes]),
         // verilator lint_off PINCONNECTEMPTY
         .part_o(),

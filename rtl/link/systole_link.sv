@@ -7,8 +7,8 @@
 // down until the reset or while enable_i is low. Then every packet in it or given to it is told as lost (poison_*).
 // Latency from push_i to the other end's valid_o: docs/link.md. Test: tests/rtl/link.
 
-module systole_ici_link
-  import systole_ici_pkg::*;
+module systole_link
+  import systole_link_pkg::*;
 #(
     parameter int unsigned FlitBits = 128,
     parameter int unsigned LaneBits = 32,
@@ -71,14 +71,14 @@ module systole_ici_link
   logic [LengthBits-1:0]          length;
   logic [Vcs-1:0][CreditBits-1:0] limit, used_q, allowed_q, left;
 
-  systole_ici_replay #(.FlitBits(FlitBits), .Depth(ReplayFlits), .MaxFlits(PacketFlits + 1), .SeqBits(SeqBits), .Timeout(Timeout)
+  systole_link_replay #(.FlitBits(FlitBits), .Depth(ReplayFlits), .MaxFlits(PacketFlits + 1), .SeqBits(SeqBits), .Timeout(Timeout)
   ) u_replay (
       .clk_i, .rst_ni(rst_n), .room_o(replay_room), .push_i, .last_i, .data_i,
       .valid_o(send_valid), .ready_i(send_ready), .first_o(send_first), .last_o(send_last), .seq_o(send_seq), .data_o(send_data),
       .ack_valid_i(control_valid), .ack_i(control.ack), .nack_i(control_valid && control.nack != seen_q),
       .hold_i(hold), .drain_i(drain_q), .empty_o(empty), .progress_o(progress), .replay_o(replay), .give_up_o(give_up)
   );
-  systole_ici_tx #(.FlitBits(FlitBits)) u_tx (
+  systole_link_tx #(.FlitBits(FlitBits)) u_tx (
       .clk_i, .rst_ni(rst_n), .hold_i(!up), .ack_i(ack), .nack_i(nack), .seen_i(seen_q), .limit_i(limit), .again_i(again),
       .valid_i(send_valid), .ready_o(tx_taken), .first_i(send_first), .last_i(send_last), .seq_i(send_seq), .data_i(send_data),
       .valid_o(tx_valid), .ready_i(tx_ready), .first_o(tx_first), .data_o(tx_data), .sent_o(sent)
@@ -109,14 +109,14 @@ module systole_ici_link
   logic                rx_valid, rx_first, rx_error, flit_first, flit_last, commit;
   logic [FlitBits-1:0] rx_data, flit_data;
   logic [Vcs-1:0]      flit_push;
-  systole_ici_rx #(.FlitBits(FlitBits)) u_rx (
+  systole_link_rx #(.FlitBits(FlitBits)) u_rx (
       .clk_i, .rst_ni(rst_n), .hold_i(!flits), .valid_i(rx_valid), .first_i(rx_first), .error_i(rx_error), .data_i(rx_data),
       .push_o(flit_push), .first_o(flit_first), .last_o(flit_last), .commit_o(commit), .data_o(flit_data),
       .control_valid_o(control_valid), .control_o(control), .seen_i(control_seen_q), .ack_o(ack), .nack_o(nack), .again_o(again),
       .accept_o(accept), .length_o(length), .error_o(problem)
   );
   for (genvar v = 0; v < Vcs; v++) begin : gen_buffer
-    systole_ici_buffer #(.FlitBits(FlitBits), .Depth(BufferFlits)) u_buffer (
+    systole_link_buffer #(.FlitBits(FlitBits), .Depth(BufferFlits)) u_buffer (
         .clk_i, .rst_ni(rst_n), .push_i(flit_push[v]), .first_i(flit_first), .last_i(flit_last), .commit_i(commit), .data_i(flit_data),
         .limit_o(limit[v]), .valid_o(valid_o[v]), .ready_i(ready_i[v]), .last_o(last_o[v]), .data_o(data_o[v])
     );
@@ -132,16 +132,16 @@ module systole_ici_link
   end
 
   // Lanes.
-  systole_ici_lanes_tx #(.FlitBits(FlitBits), .LaneBits(LaneBits)) u_lanes_tx (
+  systole_link_lanes_tx #(.FlitBits(FlitBits), .LaneBits(LaneBits)) u_lanes_tx (
       .clk_i, .rst_ni(rst_n), .quiet_i(quiet), .train_i(train), .info_i(info), .use_i(tx_use), .set_o(set),
       .valid_i(tx_valid), .ready_o(tx_ready), .first_i(tx_first), .data_i(tx_data), .lanes_o
   );
-  systole_ici_lanes_rx #(.FlitBits(FlitBits), .LaneBits(LaneBits)) u_lanes_rx (
+  systole_link_lanes_rx #(.FlitBits(FlitBits), .LaneBits(LaneBits)) u_lanes_rx (
       .clk_i, .rst_ni(rst_n), .clear_i(clear), .listen_i(listen), .use_i(rx_use), .good_o(good), .some_o(some), .info_o(low_info),
       .any_o(any_info), .data_o(flits), .lost_o(lost), .valid_o(rx_valid), .first_o(rx_first), .error_o(rx_error), .flit_o(rx_data),
       .lanes_i
   );
-  systole_ici_train u_train (
+  systole_link_train u_train (
       .clk_i, .rst_ni(rst_n), .quiet_i(down_q), .retrain_i(retrain), .drop_i(drop_lane_q), .clean_i(clean_q), .errors_i(errors_q),
       .up_o(up), .restart_o(restart), .failed_o(failed),
       .peer_clean_o(peer_clean), .quiet_o(quiet), .train_o(train), .info_o(info), .tx_use_o(tx_use),

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_ici_lanes_tx and systole_ici_lanes_rx (verif/formal/link.py): flits on the lanes Use. After a few sets, any flits
+// Proof of systole_link_lanes_tx and systole_link_lanes_rx (verif/formal/link.py): flits on the lanes Use. After a few sets, any flits
 // and fills, without faults of the wires.
 //   bytes_o  a flit comes with other bytes or another tag than the oldest that is on its way
 //   more_o   a flit comes that was not sent, or is said to be wrong
 //   stuck_o  a flit does not come in the time that its symbols and the registers take
 
-module systole_ici_lanes_props
-  import systole_ici_pkg::*;
+module systole_link_lanes_props
+  import systole_link_pkg::*;
 #(
     parameter int unsigned Use = 15,
     parameter int unsigned LaneBits = 8,
@@ -29,11 +29,11 @@ module systole_ici_lanes_props
   logic [$clog2(Patience+1)-1:0]      wait_q;
   initial {rst_q, time_q} = '0;
 
-  systole_ici_lanes_tx #(.FlitBits(FlitBits), .LaneBits(LaneBits)) u_tx (
+  systole_link_lanes_tx #(.FlitBits(FlitBits), .LaneBits(LaneBits)) u_tx (
       .clk_i, .rst_ni(rst_q), .quiet_i(1'b0), .train_i(32'(time_q) < 4 * Sets), .info_i(info_t'(8'h9F)), .use_i(Lanes'(Use)), .set_o(),
       .valid_i, .ready_o(ready), .first_i, .data_i, .lanes_o(lanes)
   );
-  systole_ici_lanes_rx #(.FlitBits(FlitBits), .LaneBits(LaneBits)) u_rx (
+  systole_link_lanes_rx #(.FlitBits(FlitBits), .LaneBits(LaneBits)) u_rx (
       .clk_i, .rst_ni(rst_q), .clear_i(1'b0), .listen_i(1'b1), .use_i(Lanes'(Use)), .good_o(), .some_o(), .info_o(), .any_o(), .data_o(), .lost_o(),
       .valid_o(valid), .first_o(first), .error_o(wrong), .flit_o(flit), .lanes_i(lanes)
   );

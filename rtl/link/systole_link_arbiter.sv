@@ -4,7 +4,7 @@
 // Round robin: of the requests the next one after that which was taken last. A request that stays is taken after at most N - 1 others.
 // Combinational from request_i; the place changes with take_i. Docs: docs/link.md. Test: tests/rtl/link. Proof: verif/formal/link.py.
 
-module systole_ici_arbiter #(
+module systole_link_arbiter #(
     parameter int unsigned N = 9,
     localparam int unsigned Bits = $clog2(N)
 ) (

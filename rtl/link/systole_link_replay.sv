@@ -8,8 +8,8 @@
 // Throughput: a flit a cycle in and out. Latency: two cycles. Docs: docs/link.md. Test: tests/rtl/link.
 // Proof: verif/formal/link.py.
 
-module systole_ici_replay
-  import systole_ici_pkg::MaxReplays;
+module systole_link_replay
+  import systole_link_pkg::MaxReplays;
 #(
     parameter int unsigned FlitBits = 128,
     parameter int unsigned Depth = 128,    // flits, a power of two

@@ -7,8 +7,8 @@
 // Throughput: a flit a cycle in and out. Latency: two cycles from the committed flit to valid_o. Docs: docs/link.md.
 // Test: tests/rtl/link. Proof: verif/formal/link.py.
 
-module systole_ici_buffer
-  import systole_ici_pkg::*;
+module systole_link_buffer
+  import systole_link_pkg::*;
 #(
     parameter int unsigned FlitBits = 128,
     parameter int unsigned Depth = 128      // flits, a power of two

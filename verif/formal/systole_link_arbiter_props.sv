@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_ici_arbiter (verif/formal/link.py), for all requests and for all time. The request that is watched, any of them, stays
+// Proof of systole_link_arbiter (verif/formal/link.py), for all requests and for all time. The request that is watched, any of them, stays
 // until it is taken.
 //   right_o  what is picked is requested, and something is picked when anything is requested
 //   late_o   N others are taken while the watched one waits
 
-module systole_ici_arbiter_props #(
+module systole_link_arbiter_props #(
     parameter int unsigned N = 5,
     localparam int unsigned Bits = $clog2(N)
 ) (
@@ -24,7 +24,7 @@ module systole_ici_arbiter_props #(
 
   assign request = request_i | (waits_q ? N'(1) << watch_q : '0);
   assign mine    = request[watch_q];
-  systole_ici_arbiter #(.N(N)) u_dut (.clk_i, .rst_ni(rst_q), .request_i(request), .take_i, .valid_o(valid), .pick_o(pick));
+  systole_link_arbiter #(.N(N)) u_dut (.clk_i, .rst_ni(rst_q), .request_i(request), .take_i, .valid_o(valid), .pick_o(pick));
 
   always_ff @(posedge clk_i) begin
     rst_q <= 1'b1;
