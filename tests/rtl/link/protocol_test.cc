@@ -151,6 +151,32 @@ TEST_P(ProtocolTest, LongStream) {
   EXPECT_EQ(c.a->counters.replays, 0);
 }
 
+// A long packet whose channel is spoilt comes to a buffer with little room,
+// where it overwrites nothing.
+TEST_P(ProtocolTest, WrongChannel) {
+  Cable& c = cable();
+  const int bytes = link::kPayloadFlits * c.width.flit;
+  c.b->stalls.take = 256;  // never
+  Offer(8, bytes);
+  for (Packet& p : c.a->offered) p.vc = 1;
+  for (int i = 0; i < 3000; ++i) c.Cycle();
+  c.ab.spoil = [&](Symbols* s, int) {
+    if ((*s)[0].tag != link::Tag::kStart ||
+        ((*s)[0].bytes[0] & 7) != static_cast<int>(link::Kind::kWrite)) {
+      return;
+    }
+    (*s)[0].bytes[0] ^= 1 << link::head::kVc.lsb;
+    c.ab.spoil = nullptr;
+  };
+  Packet other = c.a->given.front();
+  other.vc = 0;
+  c.a->offered.push_front(other);
+  for (int i = 0; i < 3000; ++i) c.Cycle();
+  c.b->stalls.take = 0;
+  ASSERT_GT(c.Until([&] { return c.b->received.size() == 9; }, 20000), 0);
+  ExpectDelivered(c.a->given, c.b->received);
+}
+
 // A cable that is pulled is noticed in the time that the specification says,
 // also while nothing is sent.
 TEST_P(ProtocolTest, SignalLost) {
