@@ -9,7 +9,8 @@
 //   alias_o   a number goes out that is not of the packets that are kept, fewer than half of all numbers
 
 module systole_link_replay_props #(
-    parameter int unsigned SeqBits = 3
+    parameter int unsigned SeqBits = 3,
+    parameter int unsigned Depth = 4
 ) (
     input  logic               clk_i,
     input  logic               push_i, two_i, ready_i, nack_i, hold_i, ack_valid_i,
@@ -28,7 +29,7 @@ module systole_link_replay_props #(
   assign two  = second_q ? 1'b0 : two_i;
   // Acknowledged is only what was sent to its end.
   assign ack  = rst_q && ack_valid_i && seq_t'(ack_i - acked_q) <= seq_t'(sent_q - acked_q);
-  systole_link_replay #(.FlitBits(SeqBits), .Depth(4), .MaxFlits(2), .SeqBits(SeqBits), .Window(Window), .Timeout(3)) u_dut (
+  systole_link_replay #(.FlitBits(SeqBits), .Depth(Depth), .MaxFlits(2), .SeqBits(SeqBits), .Window(Window), .Timeout(3)) u_dut (
       .clk_i, .rst_ni(rst_q), .room_o(room), .push_i(push), .last_i(!two), .data_i(pushed_q),
       .valid_o(valid), .ready_i, .first_o(first), .last_o(last), .seq_o(seq), .data_o(data),
       .ack_valid_i(ack), .ack_i, .nack_i, .hold_i, .drain_i(1'b0), .empty_o(), .progress_o(), .replay_o(replay), .give_up_o()
