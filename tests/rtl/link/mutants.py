@@ -85,7 +85,6 @@ MUTANTS = [
     (ROUTER, "32'(from_q[o]) == i) go[i]", "32'(port_q[i][2]) == o) go[i]"),
     (ROUTER, "&& 32'(port_q[i][2]) == o;", ";"),
     (ROUTER, "&& !(head_q[i] && ask_q[i]);", ";"),
-    (ROUTER, "ask_q[i] && !won_q[i] &&", "ask_q[i] &&"),
     # Local port.
     (PACK, "tail_q   <= !tail_q && !bare && last_i;", "tail_q   <= !bare && last_i;"),
     (PACK, "src_x: x_i,", "src_x: y_i,"),

@@ -295,7 +295,8 @@ TEST_P(RouterTest, ServesInBoundedTime) {
   Torus torus(columns, rows, 1);
   torus.buffer = 400;
   std::mt19937_64 random(1);
-  // Both neighbours flood the chip in the middle; it sends to itself.
+  // The chip in the middle and one neighbour flood it; the other one, whose
+  // input is the last, sends ten packets.
   const auto write = [&](int x, int dst_x) {
     Packet p = RandomPacket(&random, kWidth);
     p.kind = link::Kind::kWrite;
@@ -307,19 +308,21 @@ TEST_P(RouterTest, ServesInBoundedTime) {
     return p;
   };
   for (int i = 0; i < 60; ++i) {
-    torus.chip(0, 0).offered.push_back(write(0, 1));
+    torus.chip(1, 0).offered.push_back(write(1, 1));
     torus.chip(2, 0).offered.push_back(write(2, 1));
   }
   for (int i = 0; i < 300; ++i) torus.Cycle();
   Torus::Chip& middle = torus.chip(1, 0);
-  for (int i = 0; i < 10; ++i) middle.offered.push_back(write(1, 1));
+  for (int i = 0; i < 10; ++i) {
+    torus.chip(0, 0).offered.push_back(write(0, 1));
+  }
   const int64_t start = torus.cycle();
   int own = 0;
   while (own < 10 && torus.cycle() - start < 3000) {
     torus.Cycle();
     own = static_cast<int>(
         std::count_if(middle.received.begin(), middle.received.end(),
-                      [](const Packet& p) { return p.src_x == 1; }));
+                      [](const Packet& p) { return p.src_x == 0; }));
   }
   EXPECT_EQ(own, 10);
   EXPECT_LE(torus.cycle() - start, (10 + 1) * 3 * 17);
