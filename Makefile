@@ -157,10 +157,11 @@ gcc: setup ## build the host's libraries and the C API with g++, run the C examp
 fusesoc: setup ## lint every preset from its FuseSoC core, simulate the example chip around one
 	@.venv/bin/python tests/install/fusesoc_test.py --all $(ARGS)
 
-formal: setup ## prove the small cells and the HBM controller's timing, and show that the proofs fail on seeded mutants
+formal: setup ## prove the small cells, the HBM controller's timing and the links between chips, and show that the proofs fail on seeded mutants
 	@scripts/python verif/formal/formal.py --build "$(BUILD)" $(ARGS)
 	@scripts/python verif/formal/hbm.py --build "$(BUILD)"
 	@scripts/python verif/formal/rmw.py --build "$(BUILD)"
+	@scripts/python verif/formal/link.py --build "$(BUILD)"
 
 views: setup ## prove the two views of the array equal at every size and stage, with all mutants (ten minutes)
 	@scripts/python verif/formal/views.py --long $(ARGS)
@@ -169,6 +170,10 @@ hbm: configure ## print the bandwidths of the HBM controllers, check a million t
 	@$(NINJA) hbm_bandwidth hbm_scoreboard_test
 	@"$(BUILD)/bin/hbm_bandwidth"
 	@"$(BUILD)/bin/hbm_scoreboard_test" --cases=200 $(ARGS)
+
+link: configure ## spoil more than a million bits on the links between chips (five minutes): docs/link.md
+	@$(NINJA) rtl_link_errors_test
+	@SYSTOLE_LONG=1 "$(BUILD)/bin/rtl_link_errors_test" $(ARGS)
 
 faults: configure ## turn single bits of the running chip until there are 100,000, say what became of each: docs/faults.md, PRESET=nano or minichip
 	@$(if $(filter-out nano minichip,$(PRESET)),echo 'make faults: PRESET=$(PRESET): nano or minichip' >&2; exit 1)

@@ -17,7 +17,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from flow import board, boards, budget, generic, tools, units, whole  # noqa: E402  behind the path
+from flow import board, boards, budget, chip, generic, tools, units, whole  # noqa: E402  behind the path
 
 
 def whole_number(least):
@@ -67,7 +67,7 @@ def main():
     try:
         if args.board:
             return board.run(args)
-        for preset in [*(args.whole or []), *(args.generic or []), *([args.preset] if args.preset else [])]:
+        for preset in [*(args.whole or []), *(args.generic or []), *([args.preset] if args.preset not in (None, chip.NETWORK) else [])]:
             boards.preset(preset)  # an error now, not behind minutes
         if args.units:
             return units.run(args)

@@ -10,6 +10,7 @@ gen/systole_csr_pkg.sv
 gen/systole_csr_regs_pkg.sv
 gen/systole_scalar_regs_pkg.sv
 gen/systole_hbm_pkg.sv
+gen/systole_link_pkg.sv
 gen/systole_sfu_pkg.sv
 gen/systole_vpu_pkg.sv
 chip/systole_bus_pkg.sv
@@ -35,5 +36,6 @@ scalar/systole_scalar_pkg.sv
 -y sequencer
 -y scalar
 -y hbm
+-y link
 -y host
 -y chip

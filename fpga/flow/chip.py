@@ -18,8 +18,12 @@ UNITS = {
     "registers": "systole_csr", "memory window": "systole_axi_hbm", "memory port": "systole_axi_dram",
     "hbm": "systole_hbm", "scalar unit": "systole_scalar", "scalar memory": "systole_smem", "processor": "systole_scalar_cpu",
     "crossing": "systole_crossing", "serial link": "systole_serial", "sdram": "systole_sdram",
+    "chip link": "systole_link", "router": "systole_link_router", "pack": "systole_link_pack", "unpack": "systole_link_unpack",
 }
 TOP = "systole_top"
+# In place of a preset's name: the links between chips, which no chip has yet.
+NETWORK = "network"
+NETWORK_TOP = "systole_link_node"
 IBEX = ROOT / ".ibex"  # where rtl/ibex/ibex.f looks for it
 SERIAL = [ROOT / "fpga" / "common" / f"systole_serial{suffix}.sv" for suffix in ("_pkg", "", "_receive", "_send")]
 
@@ -27,6 +31,10 @@ SERIAL = [ROOT / "fpga" / "common" / f"systole_serial{suffix}.sv" for suffix in 
 def elaborate(preset_name, folder, options=""):
     """RTLIL of the chip in folder/chip.il; options: more of the reader's. Returns {unit: [(module of the elaboration, its path in the chip)]}."""
     folder.mkdir(parents=True, exist_ok=True)
+    if preset_name == NETWORK:
+        read = f"{OPTIONS} {options} --top {NETWORK_TOP} -F rtl/systole.f rtl/link/{NETWORK_TOP}.sv"
+        yosys({"read": read, "save": str(folder / "chip.il")}, folder, "read", f"reading {NETWORK_TOP}")
+        return find_units(folder / "chip.il", NETWORK_TOP)
     preset = boards.preset(preset_name)
     source = f"rtl/gen/{TOP}.sv"
     design = folder / "chip.il"
