@@ -92,7 +92,7 @@ def check_rtl():
     verilator = ["verilator", "--lint-only", "-Wall", "rtl/lint.vlt", "rtl/ibex/ibex.vlt", "-F", "rtl/systole.f", "-F", "rtl/ibex/ibex.f"]
     texts, options = cache.uses(ROOT / "rtl"), "".join((ROOT / "rtl" / file).read_text() for file in ("lint.vlt", "ibex/ibex.vlt", "ibex/ibex.f"))
     problems = [run_once([*verilator, "--top-module", path.stem, *(f"-G{parameter}" for parameter in parameters), name(path)],
-                         [options, *texts.get(path.stem, [path.read_text(), *texts["systole_node"]])])
+                         [options, *(texts[path.stem] if path.stem in texts else [path.read_text(), *texts["systole_node"]])])
                 for path, choices in tops() for parameters in choices]
     # What boards add, but for the modules above generated ones.
     read = [options, cache.sources(ROOT / "rtl", "*.sv", "*.f"), cache.sources(ROOT / "fpga/common", "*.sv")]

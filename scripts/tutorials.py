@@ -133,7 +133,7 @@ def copy(root, tree, build):
 
 
 def copy_links(root, tree):
-    for name in (".venv", ".venv-jax"):
+    for name in (".venv", ".venv-jax", ".venv-onnx"):
         if (root / name).exists() and not (tree / name).exists():
             (tree / name).symlink_to(root / name)
 

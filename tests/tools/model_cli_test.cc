@@ -206,7 +206,7 @@ TEST_F(ModelCli, ForeignFiles) {
   expect("m.keras", std::string("PK\x03\x04", 4),
          "is a Keras model (.keras), not ");
   expect("m.h5", "\x89HDF\r\n\x1A\n", "is an HDF5 file");
-  expect("m.onnx", std::string("\x08\x07", 2), "is an ONNX model");
+  expect("m.onnx", std::string("\x08\x07", 2), "an ONNX model");
   expect("m.npy", "\x93NUMPY", "is an array (.npy)");
   std::filesystem::create_directory(File("saved"));
   std::ofstream(File("saved/saved_model.pb")) << "x";
