@@ -9,6 +9,7 @@
 
 #include <string>
 
+#include "absl/strings/str_format.h"
 #include "host/compiler/kernels/device_plan.h"
 #include "host/compiler/kernels/lane_cost.h"
 #include "host/compiler/kernels/lane_instructions.h"
@@ -84,6 +85,19 @@ TEST(PlacementTest, SmallKernelsAreCountedTogether) {
   EXPECT_THAT(text, HasSubstr("\n  and 2 kernels of less than 1 % each"));
   EXPECT_THAT(text, Not(HasSubstr("good")));
   EXPECT_THAT(text, Not(HasSubstr("tiny")));
+}
+
+// More operations in a line than a kernel waits for.
+TEST(PlacementTest, LongChainsBecomeAFewKernels) {
+  std::string text = "module @m {\n  %v0 = f32[2,3] parameter(), name=\"x\"\n";
+  constexpr int kLength = 1000;
+  for (int i = 1; i <= kLength; ++i) {
+    absl::StrAppendFormat(&text, "  %%v%d = f32[2,3] hlo.%s(%%v%d)\n", i,
+                          i % 2 == 0 ? "tanh" : "negate", i - 1);
+  }
+  absl::StrAppendFormat(&text, "  return %%v%d as \"r\"\n}\n", kLength);
+  EXPECT_LE(PlacedOn("lite", text).all_kernels.size(), 12u);
+  DeviceCheck("mini").Check(text, 3);
 }
 
 TEST(PlacementTest, CyclesOfARowAreThoseOfTheBusiestUnit) {

@@ -120,7 +120,8 @@ class OnnxCli(unittest.TestCase):
         systole("run", file, "--backend", "iss", "--input", x, "--fix", "shape=2,3", "--fix", f"rate={self.save('r', np.float32(0.5))}",
                 "--output", y)
         self.assertTrue(np.array_equal(np.load(y), np.arange(6, dtype=np.float32).reshape(2, 3) / 2))
-        for option, says in (("shape=2", "--fix shape: 1 number for int64 [2]"), ("shape=a,b", "neither numbers nor a file"),
+        for option, says in (("shape=2", "--fix shape: 1 number for int64 [2]"), ("shape=a,b", "neither numbers nor a file"), ("shape=2,3.5", "'3.5' is no int64"),
+                             ("shape=2,99999999999999999999", "is no int64"),
                              ("size=1", "--fix size: there is no such input"), ("shape", "NAME=FILE.npy or NAME=NUMBERS")):
             _, err = systole("run", file, "--backend", "iss", "--random", 1, "--fix", option, code=1)
             self.assertIn(says, err)

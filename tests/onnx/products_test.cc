@@ -3,6 +3,7 @@
 //
 // Products, convolutions, pools, recurrent and quantised operators, against
 // loops over their definitions.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -278,6 +279,47 @@ TEST(OnnxProductsTest, LstmOfBothDirections) {
         wanted[(t * 2 + d) * kHidden + k] = y[t * kHidden + k];
   }
   ExpectNear(m.Run({x}), wanted, 1e-5);
+}
+
+// Scales of activations: one for each, or one for each that has one.
+TEST(OnnxProductsTest, LstmWithScalesOfItsActivations) {
+  constexpr int kSteps = 3, kIn = 2, kHidden = 3, kGates = 4 * kHidden;
+  const Doubles x = Sample(kSteps * kIn);
+  const auto run = [&](const std::vector<float>& alpha,
+                       const std::vector<float>& beta, std::string* error) {
+    OnnxModel m;
+    m.Input("x", {kSteps, 1, kIn}).Output("y");
+    m.Constant("w", {1, kGates, kIn}, Sample(kGates * kIn, 2));
+    m.Constant("r", {1, kGates, kHidden}, Sample(kGates * kHidden, 3));
+    onnx::NodeProto& node = m.Node("LSTM", {"x", "w", "r"}, {"y"})
+                                .Set("hidden_size", kHidden)
+                                .proto();
+    const auto add = [&](const char* name) {
+      onnx::AttributeProto* const a = node.add_attribute();
+      a->set_name(name);
+      return a;
+    };
+    onnx::AttributeProto* const names = add("activations");
+    names->set_type(onnx::AttributeProto::STRINGS);
+    for (const char* name : {"Tanh", "HardSigmoid", "Affine"})
+      names->add_strings(name);
+    const auto floats = [&](const char* name, const std::vector<float>& all) {
+      onnx::AttributeProto* const a = add(name);
+      a->set_type(onnx::AttributeProto::FLOATS);
+      for (const float value : all) a->add_floats(value);
+    };
+    floats("activation_alpha", alpha);
+    floats("activation_beta", beta);
+    if (error == nullptr) return m.Run({x});
+    *error = m.Error();
+    return Doubles();
+  };
+  const Doubles each = run({0, 0.3f, 0.7f}, {0, 0.4f, 0.1f}, nullptr);
+  EXPECT_EQ(run({0.3f, 0.7f}, {0.4f, 0.1f}, nullptr), each);
+  EXPECT_NE(run({0.7f, 0.3f}, {0.4f, 0.1f}, nullptr), each);
+  std::string error;
+  run({0.3f}, {0.4f, 0.1f}, &error);
+  EXPECT_THAT(error, testing::HasSubstr("scales for another number"));
 }
 
 int Quantise(double x, double scale, int zero, int low, int high) {

@@ -24,7 +24,7 @@ using ir::Value;
 
 // Parts of the unified buffer: of all values of a small kernel, of a row.
 constexpr int64_t kSmallKernel = 32, kRowOfKernel = 4;
-constexpr int64_t kMostInKernel = 400;
+constexpr int64_t kMostInKernel = 400, kMostFloating = 100;  // nodes
 
 class Fusion {
  public:
@@ -64,6 +64,7 @@ class Fusion {
   void FindFloating() {
     std::map<const Node*, Nodes> users;
     std::set<const Node*> outputs;
+    std::map<const Node*, int64_t> sizes;
     for (const auto& node : module_.nodes()) {
       const NodeKind kind = kinds_.Of(*node);
       if (kind == NodeKind::kKnown || kind == NodeKind::kAlias) continue;
@@ -96,28 +97,35 @@ class Fusion {
                     kinds_.Of(*node) == NodeKind::kElementwise &&
                     std::all_of(node->operands.begin(), node->operands.end(),
                                 repeated);
-      if (floats) floating_.insert(node);
+      int64_t size = 1;  // with what floats before it
+      for (const Value& operand : node->operands) {
+        const auto before = sizes.find(kinds_.Root(operand).node);
+        if (before != sizes.end()) size += before->second;
+      }
+      if (!floats || size > kMostFloating) continue;
+      floating_.insert(node);
+      sizes.emplace(node, size);
     }
   }
 
-  // The floating nodes that a node needs and that have no group yet, in order.
-  Nodes FloatingOf(const Node& node) const {
-    Nodes all;
+  // Appends the floating nodes that a node needs and that have no group yet, in
+  // order.
+  void AddFloatingOf(const Node& node, std::set<const Node*>& seen,
+                     Nodes& all) const {
     for (const Value& operand : node.operands) {
       const Node* root = kinds_.Root(operand).node;
-      if (floating_.count(root) == 0 || of_node_.count(root) > 0) continue;
-      Nodes more = FloatingOf(*root);
-      more.push_back(root);
-      for (const Node* one : more) {
-        if (std::find(all.begin(), all.end(), one) == all.end())
-          all.push_back(one);
-      }
+      if (floating_.count(root) == 0 || of_node_.count(root) > 0 ||
+          !seen.insert(root).second)
+        continue;
+      AddFloatingOf(*root, seen, all);
+      all.push_back(root);
     }
-    return all;
   }
 
   void Add(const Node& node) {
-    Nodes nodes = FloatingOf(node);
+    Nodes nodes;
+    std::set<const Node*> seen;
+    AddFloatingOf(node, seen, nodes);
     if (!IsFusable(node, kinds_)) {
       for (const Node* one : nodes) AddGroup({one});
       nodes.clear();

@@ -216,7 +216,14 @@ Values Loop(OnnxNode& n) {
   for (int i = 0; i < states; ++i)
     same &= body.types[1 + i] == loop.states[i].type();
   const bool counted = loop.most && starts && *starts;
-  if (!same && (!counted || *loop.most > kMostUnrolled)) {
+  const bool unrolls =
+      !same || (loop.collected > 0 && !(body.truths[0] && *body.truths[0]));
+  if (unrolls && counted && *loop.most > kMostUnrolled) {
+    return {n.Refuse("a loop of ", *loop.most,
+                     " iterations that has to be unrolled, which up to ",
+                     kMostUnrolled, " are")};
+  }
+  if (!same && !counted) {
     return {
         n.Refuse("a loop whose values change their shapes, and whose "
                  "number of iterations depends on the model's inputs")};
@@ -224,7 +231,7 @@ Values Loop(OnnxNode& n) {
   if (!same) return Unrolled(n, loop);
   const bool goes_on = body.truths[0] && *body.truths[0];
   if (loop.collected > 0 && !(counted && goes_on)) {
-    if (counted && *loop.most <= kMostUnrolled) return Unrolled(n, loop);
+    if (counted) return Unrolled(n, loop);
     return {
         n.Refuse("a loop that collects outputs, and whose number of "
                  "iterations depends on the model's inputs")};

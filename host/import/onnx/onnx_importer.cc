@@ -66,11 +66,9 @@ class Dimensions {
     const std::string name = dim.dim_param().empty() || dim.dim_param() == "?"
                                  ? place
                                  : dim.dim_param();
-    known_.insert({name, place});
-    for (const std::string& key : {name, place}) {
-      const auto given = options_.dims.find(key);
-      if (given != options_.dims.end()) return given->second;
-    }
+    known_.insert(name);
+    const auto given = options_.dims.find(name);
+    if (given != options_.dims.end()) return given->second;
     if (axis == 0 || IsBatch(name)) {
       if (noted_.insert(name).second) {
         notes_.push_back(absl::StrCat("dimension ", Printable(name),

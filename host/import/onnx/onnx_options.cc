@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/import/onnx/onnx_options.h"
 
+#include <cmath>
 #include <filesystem>
 #include <vector>
 
@@ -59,6 +60,17 @@ absl::StatusOr<Literal> FromFile(const std::string& file,
   return Literal::FromBytes(type.element, type.elements(), array->bytes.data());
 }
 
+// Whether the type has the number; floats have every one, rounded.
+bool Represents(ir::ElementType element, double value) {
+  if (ir::IsFloat(element)) return true;
+  if (element == ir::ElementType::kBool) return value == 0 || value == 1;
+  if (value != std::floor(value)) return false;
+  const int bits = 8 * ir::ElementBytes(element);
+  const bool has_sign = ir::IsSigned(element);
+  const double end = std::ldexp(1.0, has_sign ? bits - 1 : bits);
+  return value >= (has_sign ? -end : 0) && value < end;
+}
+
 absl::StatusOr<Literal> FromNumbers(const std::string& text,
                                     const ir::Type& type) {
   std::vector<double> values;
@@ -68,6 +80,12 @@ absl::StatusOr<Literal> FromNumbers(const std::string& text,
       return absl::InvalidArgumentError(
           absl::StrCat("'", Printable(text),
                        "' is neither numbers nor a file of an array (.npy)"));
+    }
+    if (!Represents(type.element, value)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "'", Printable(std::string(part)), "' is no ",
+          NumpyName(type.element),
+          type.element == ir::ElementType::kBool ? ": give 0 or 1" : ""));
     }
     values.push_back(value);
   }

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <set>
 
+#include "absl/strings/ascii.h"
 #include "host/import/onnx/control.h"
 #include "host/import/onnx/functions.h"
 #include "host/import/onnx/operators.h"
@@ -136,11 +139,27 @@ Values Steps(HloBuilder& b, const Recurrent& r, size_t first, Step step,
       });
 }
 
+// A scale for each activation, NaN for none: a list has one for each, or one
+// for each that uses it, in their order. Nothing: it has neither number.
+std::optional<std::vector<float>> ScalesOf(
+    const std::vector<std::string>& activations,
+    const std::vector<float>& scales, const std::set<std::string>& users) {
+  constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+  if (scales.size() == activations.size()) return scales;
+  std::vector<float> all;
+  size_t used = 0;
+  for (const std::string& name : activations) {
+    const bool uses = users.count(absl::AsciiStrToLower(name)) > 0;
+    all.push_back(uses && used < scales.size() ? scales[used] : kNone);
+    used += uses ? 1 : 0;
+  }
+  if (!scales.empty() && scales.size() != used) return std::nullopt;
+  return all;
+}
+
 bool ReadActivations(OnnxNode& n, Recurrent& r,
                      const std::vector<std::string>& defaults) {
   std::vector<std::string> names = n.Texts("activations");
-  const std::vector<float> alpha = n.Floats("activation_alpha"),
-                           beta = n.Floats("activation_beta");
   if (names.empty()) {
     for (int64_t d = 0; d < r.directions; ++d)
       names.insert(names.end(), defaults.begin(), defaults.end());
@@ -148,18 +167,15 @@ bool ReadActivations(OnnxNode& n, Recurrent& r,
   if (!n.Check(names.size() == defaults.size() * r.directions, names.size(),
                " activations"))
     return false;
-  // The scales are those of the functions in their order.
-  for (const std::vector<float>* scales : {&alpha, &beta}) {
-    if (!scales->empty() && scales->size() != names.size()) {
-      n.Refuse("scales for some of the activations only");
-      return false;
-    }
-  }
+  const auto alpha = ScalesOf(names, n.Floats("activation_alpha"),
+                              {"affine", "elu", "hardsigmoid", "leakyrelu",
+                               "scaledtanh", "thresholdedrelu"});
+  const auto beta = ScalesOf(names, n.Floats("activation_beta"),
+                             {"affine", "hardsigmoid", "scaledtanh"});
+  if (!n.Check(alpha && beta, "scales for another number of activations"))
+    return false;
   for (size_t i = 0; i < names.size(); ++i) {
-    constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-    r.activations.push_back(FindActivation(names[i],
-                                           alpha.empty() ? kNone : alpha[i],
-                                           beta.empty() ? kNone : beta[i]));
+    r.activations.push_back(FindActivation(names[i], (*alpha)[i], (*beta)[i]));
     if (r.activations.back() == nullptr) {
       n.Refuse("activation '", names[i], "'");
       return false;
