@@ -33,6 +33,18 @@ INDEPENDENT = {
     "verif": (("tests",), (), ""),
     "verif/golden": (("host", "sim"), ("host/include", "host/ir", "host/training/initial_state.h"), "verif/golden"),  # what is specified
 }
+# Names of Abseil and their headers. Another header may bring them by chance, with one version of Abseil and not with the next.
+HEADERS = {
+    "absl/status/statusor.h": "StatusOr",
+    "absl/strings/match.h": "StartsWith EndsWith StrContains",
+    "absl/strings/numbers.h": "SimpleAtoi SimpleAtof SimpleAtod",
+    "absl/strings/str_cat.h": "StrCat StrAppend",
+    "absl/strings/str_format.h": "StrFormat StrAppendFormat",
+    "absl/strings/str_join.h": "StrJoin",
+    "absl/strings/str_replace.h": "StrReplaceAll",
+    "absl/strings/str_split.h": "StrSplit",
+    "absl/types/span.h": "Span MakeSpan MakeConstSpan",
+}
 TARGETS = ("host/include/systole/target.h",)  # what presets can do
 GRID_ROWS = 8  # a larger array is linted as its simulation view: Verilator looks at each cell of a grid
 
@@ -166,19 +178,38 @@ def check_files():
     return problems
 
 
+def included(path):
+    """Lines and names of what a source includes."""
+    found = (re.match(r'\s*#\s*include\s+["<]([^">]+)[">]', line) for line in path.read_text().splitlines())
+    return [(number, match[1]) for number, match in enumerate(found, 1) if match]
+
+
+def all_included(path, known):
+    """The names, and those that the project's own headers among them include."""
+    if path not in known:
+        known[path] = {header for _, header in included(path)}
+        for header in list(known[path]):
+            own = (ROOT / folder / header for folder in ("", "host/include"))
+            for file in filter(pathlib.Path.is_file, own):
+                known[path] |= all_included(file, known)
+    return known[path]
+
+
 def check_includes():
-    """What folders must not know of each other (INDEPENDENT)."""
+    """What folders must not know of each other (INDEPENDENT); that HEADERS are included where their names are used."""
     problems = []
+    known = {}
     for path in sources(".cc", ".h"):
-        for number, line in enumerate(path.read_text().splitlines(), 1):
-            included = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
-            if not included:
-                continue
+        for number, header in included(path):
             for folder, (forbidden, allowed, only) in INDEPENDENT.items():
-                if not name(path).startswith(f"{folder}/") or not included[1].startswith(tuple(f"{f}/" for f in forbidden)):
+                if not name(path).startswith(f"{folder}/") or not header.startswith(tuple(f"{f}/" for f in forbidden)):
                     continue
-                if not (allowed and included[1].startswith(allowed) and name(path).startswith(f"{only}/")):
-                    problems.append(f"{name(path)}:{number}: {folder} does not depend on {included[1]}")
+                if not (allowed and header.startswith(allowed) and name(path).startswith(f"{only}/")):
+                    problems.append(f"{name(path)}:{number}: {folder} does not depend on {header}")
+        used = set(re.findall(r"\babsl::(\w+)", path.read_text()))
+        for header, names in HEADERS.items():
+            if used.intersection(names.split()) and header not in all_included(path, known):
+                problems.append(f"{name(path)}: uses absl::{sorted(used.intersection(names.split()))[0]}, does not include {header}")
     return problems
 
 

@@ -79,7 +79,7 @@ std::string Bench::StartsText(const Measurement& m) {
   if (m.starts.size() < 2 || m.starts[0] == 0) return "";  // iss: no cycles
   const auto [least, most] =
       std::minmax_element(m.starts.begin(), m.starts.end());
-  return absl::StrCat(Thousands(*least), " - ", Thousands(*most));
+  return absl::StrFormat("%s - %s", Thousands(*least), Thousands(*most));
 }
 
 absl::StatusOr<Measurement> Bench::MeasureMatmul(

@@ -131,9 +131,8 @@ void AddBenchCommand(CLI::App& app, Action& chosen) {
   auto models = std::make_shared<ModelBenchArgs>();
   sub->add_option(
          "--preset", models->preset,
-         absl::StrCat("Configuration. For models: ", PresetsWith(Cell::kInt8),
-                      "; for the section training: ",
-                      PresetsWith(Cell::kBf16, kClasses)))
+         absl::StrCat("Configuration. For models: ", QuantisedPresets(),
+                      "; for the section training: ", FloatPresets(kClasses)))
       ->capture_default_str();
   sub->add_option("--batch", models->batch,
                   "Images per run, for models and the section training")

@@ -182,7 +182,7 @@ void AddCompileCommand(CLI::App& app, Action& chosen) {
       ->check(FileName())
       ->capture_default_str();
   sub->add_option("--preset", args->preset,
-                  "Configuration: " + PresetsWith(Cell::kInt8))
+                  "Configuration: " + QuantisedPresets())
       ->capture_default_str();
   sub->add_option("--batch", args->options.batch, "Images per run")
       ->check(WholeNumber(1, kMostImages))

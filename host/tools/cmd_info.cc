@@ -191,7 +191,7 @@ void AddInfoCommand(CLI::App& app, Action& chosen) {
       "--preset", args->preset,
       "Configuration that StableHLO, a float or an ONNX model is looked at "
       "for: " +
-          PresetsWith(Cell::kBf16) + " (default: lite)");
+          FloatPresets() + " (default: lite)");
   sub->add_flag("--json", args->json, "Print JSON instead of tables");
   AddModuleOptions(*sub, args->module);
   sub->callback(

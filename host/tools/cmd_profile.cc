@@ -328,13 +328,13 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
          "Without it, the digits network runs")
       ->check(FileName());
   CLI::Option* preset =
-      sub->add_option("--preset", args->run.preset,
-                      absl::StrCat("Configuration: ", PresetsWith(Cell::kInt8),
-                                   "; for StableHLO, float and ONNX models: ",
-                                   PresetsWith(Cell::kBf16),
-                                   " (default: lite); for --train: ",
-                                   PresetsWith(Cell::kBf16, kClasses),
-                                   ". A program file has its own"))
+      sub->add_option(
+             "--preset", args->run.preset,
+             absl::StrCat(
+                 "Configuration: ", QuantisedPresets(),
+                 "; for StableHLO, float and ONNX models: ", FloatPresets(),
+                 " (default: lite); for --train: ", FloatPresets(kClasses),
+                 ". A program file has its own"))
           ->capture_default_str();
   sub->add_option("--batch", args->run.batch,
                   "Images per run. Default: 32 for the digits, 1 for a model. "

@@ -110,9 +110,9 @@ void AddAsmCommands(CLI::App& app, Action& chosen) {
       ->check(FileName())
       ->capture_default_str();
   assemble
-      ->add_option("--preset", args->preset,
-                   "Configuration: " + PresetsWith(Cell::kInt8) + ", " +
-                       PresetsWith(Cell::kBf16))
+      ->add_option(
+          "--preset", args->preset,
+          "Configuration: " + QuantisedPresets() + ", " + FloatPresets())
       ->capture_default_str();
   assemble->callback([args, &chosen] {
     chosen = [args] {

@@ -321,10 +321,10 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
   CLI::Option* const preset =
       sub->add_option(
              "--preset", args->preset,
-             absl::StrCat("Configuration: ", PresetsWith(Cell::kInt8),
-                          "; for StableHLO, float and ONNX models: ",
-                          PresetsWith(Cell::kBf16),
-                          " (default: lite). A program file has its own"))
+             absl::StrCat(
+                 "Configuration: ", QuantisedPresets(),
+                 "; for StableHLO, float and ONNX models: ", FloatPresets(),
+                 " (default: lite). A program file has its own"))
           ->capture_default_str();
   sub->add_option("--batch", args->batch,
                   "Images per run. Default: 32 for the digits, 1 for a model. "

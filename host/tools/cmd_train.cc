@@ -282,9 +282,8 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   // What a checkpoint knows too.
   const std::vector<std::pair<const char*, CLI::Option*>> recipe = {
-      {"preset",
-       sub->add_option("--preset", o.recipe.preset,
-                       "Configuration: " + PresetsWith(Cell::kBf16, kClasses))},
+      {"preset", sub->add_option("--preset", o.recipe.preset,
+                                 "Configuration: " + FloatPresets(kClasses))},
       {"steps",
        sub->add_option("--steps", o.recipe.steps,
                        "Number of steps, over which the rate falls to 0")

@@ -14,6 +14,7 @@
 #include "host/files/printable.h"
 #include "host/runtime/build.h"
 #include "host/tools/report.h"
+#include "systole/target.h"
 
 namespace systole::tools {
 
@@ -26,14 +27,17 @@ absl::StatusOr<const Preset*> PresetByName(const std::string& name) {
       absl::StrFormat("unknown preset '%s'; there are %s", name, names));
 }
 
-std::string PresetsWith(Cell cell, int64_t least_cols) {
-  std::string names;
-  for (const Preset& preset : kPresets) {
-    if (preset.cell == cell && preset.cols >= least_cols)
-      absl::StrAppend(&names, names.empty() ? "" : ", ",
-                      std::string(preset.name));
-  }
-  return names;
+std::string QuantisedPresets() {
+  return absl::StrJoin(
+      PresetsThat([](const Target& t) { return t.quantised_networks(); }),
+      ", ");
+}
+
+std::string FloatPresets(int64_t least_cols) {
+  const auto can = [=](const Target& t) {
+    return t.float_modules() && t.core().cols >= least_cols;
+  };
+  return absl::StrJoin(PresetsThat(can), ", ");
 }
 
 absl::Status OneLine(const absl::Status& status) {

@@ -45,8 +45,10 @@ absl::Status CheckHostOperators(
     const std::string& choice, const std::string& model,
     const std::vector<lower::Placement>& placements);
 
-// "nano, edge": the presets whose cores have that cell, and as many columns.
-std::string PresetsWith(Cell cell, int64_t least_cols = 0);
+// "nano, edge": the presets that run quantised networks, or modules of floats;
+// of these with as many columns.
+std::string QuantisedPresets();
+std::string FloatPresets(int64_t least_cols = 0);
 
 // An error that a name stands in has it as any file may: of one line, each
 // character shown; but the lines of a list ("\n  ") stay. For errors of files

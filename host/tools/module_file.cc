@@ -228,7 +228,7 @@ absl::StatusOr<const Preset*> ModulePreset(ModuleKind kind,
   if (!preset.ok() || Target(**preset).float_modules()) return preset;
   return absl::InvalidArgumentError(
       absl::StrCat("preset '", name, "': ", ModuleKindText(kind),
-                   " runs on bf16 cores: ", PresetsWith(Cell::kBf16)));
+                   " runs on bf16 cores: ", FloatPresets()));
 }
 
 std::string ValuesText(const ir::Type& type) {

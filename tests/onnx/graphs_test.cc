@@ -10,13 +10,14 @@
 #include <set>
 
 #include "absl/strings/str_split.h"
-#include "host/import/onnx/hlo_builder.h"
+#include "host/import/hlo/hlo_builder.h"
 #include "host/import/onnx/operators.h"
 #include "tests/onnx/model.h"
 
 namespace systole::import {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -36,6 +37,24 @@ TEST(OnnxGraphsTest, ShapesThatAreComputedAreKnown) {
   const auto program = m.Import();
   ASSERT_TRUE(program.ok());
   EXPECT_EQ(program->module->nodes().size(), 2u);  // x and its reshape
+}
+
+// What is made of a node has the name of its first output; so have the layers
+// of a profile.
+TEST(OnnxGraphsTest, NodesHaveTheNamesOfOutputs) {
+  OnnxModel m;
+  m.Input("x", {2, 6}).Output("y");
+  m.Node("Softmax", {"x"}, {"shares"}).Set("axis", 1);
+  m.Node("Relu", {"shares"}, {"y"});
+  const auto program = m.Import();
+  ASSERT_TRUE(program.ok());
+  std::vector<std::string> names;
+  for (const auto& node : program->module->nodes())
+    if (!node->is_constant()) names.push_back(node->name);
+  EXPECT_EQ(names.front(), "x");
+  EXPECT_THAT(names, Contains("shares.exponential"));
+  EXPECT_THAT(names, Contains("shares"));
+  EXPECT_EQ(names.back(), "y");
 }
 
 TEST(OnnxGraphsTest, OpenDimensions) {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "host/import/onnx/hlo_builder.h"
+#include "host/import/hlo/hlo_builder.h"
 #include "host/ir/evaluate.h"
 #include "tests/onnx/model.h"
 #include "verif/golden/hlo/interpreter.h"

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 
+#include "absl/strings/str_format.h"
 #include "host/compiler/access.h"
 #include "systole/float_matmul.h"
 #include "tests/compiler/random_case.h"

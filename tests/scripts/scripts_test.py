@@ -92,6 +92,28 @@ class LintTest(Sandbox):
             self.assertEqual(code, 1)
             self.assertIn(f"{path}:2: {folder} does not depend on {included}", output)
 
+    def test_names_of_abseil_have_their_headers(self):
+        header, source = self.root / "host/ir/new.h", self.root / "host/ir/new.cc"
+        source.parent.mkdir(parents=True, exist_ok=True)
+        header.write_text("#include <string>\n")
+        source.write_text('#include "host/ir/new.h"\nstd::string F() { return absl::StrCat(1); }\n')
+        code, output = self.script("scripts/lint.py", "includes")
+        self.assertEqual(code, 1)
+        self.assertIn("host/ir/new.cc: uses absl::StrCat, does not include absl/strings/str_cat.h", output)
+        header.write_text('#include "absl/strings/str_cat.h"\n')
+        code, output = self.script("scripts/lint.py", "includes")
+        self.assertEqual(code, 0, output)
+
+    def test_presets_are_asked_what_they_can(self):
+        code, output = self.script("scripts/lint.py", "targets")
+        self.assertEqual(code, 0, output)
+        path = "host/new.cc"
+        for line in ("if (preset.cell == cell) return;", "F(Cell::kBf16);", 'if (preset.name == "edge") return;'):
+            (self.root / path).write_text(f"{line}\n")
+            code, output = self.script("scripts/lint.py", "targets")
+            self.assertEqual(code, 1)
+            self.assertIn(f"{path}:1: asks for a preset's cell or name", output)
+
     def test_rtl_warning(self):
         self.small_design()
         code, output = self.script("scripts/lint.py", "rtl")

@@ -34,55 +34,50 @@ std::shared_ptr<const ir::Module> Region(FloatOperator& in, int subgraph,
   return nullptr;
 }
 
-std::vector<ir::Type> TypesOf(const std::vector<Value>& values) {
+std::vector<ir::Type> TypesOf(const Values& values) {
   std::vector<ir::Type> types;
   for (const Value& value : values) types.push_back(value.type());
   return types;
 }
 
-void SetAll(FloatOperator& in, ir::Node node, std::vector<ir::Type> types) {
-  if (!in.ok() || !in.Require(static_cast<int>(types.size()) == in.outputs(),
-                              in.outputs(), " results of ", types.size()))
+using Regions = std::vector<std::shared_ptr<const ir::Module>>;
+
+void SetAll(FloatOperator& in, Op op, const Values& operands, Regions regions) {
+  if (!in.ok()) return;
+  const Values results =
+      in.nodes().Add(op, operands, {}, std::nullopt, std::move(regions));
+  if (!in.ok() || !in.Require(static_cast<int>(results.size()) == in.outputs(),
+                              in.outputs(), " results of ", results.size()))
     return;
-  node.type = types[0];
-  node.more_types.assign(types.begin() + 1, types.end());
-  const Value value = in.nodes().Add(std::move(node));
   for (int i = 0; i < in.outputs() && in.ok(); ++i)
-    in.Set(Value(value.node, i), tflite::Activation_NONE, i);
+    in.Set(results[i], tflite::Activation_NONE, i);
 }
 
 void ImportIf(FloatOperator& in) {
   const auto* o = in.Read(in.op().options_as_IfOptions());
-  ir::Node node;
-  node.op = Op::kHloIf;
-  std::vector<Value> captured;
+  Values captured;
   for (int i = 1; i < in.inputs() && in.ok(); ++i)
     captured.push_back(in.Raw(i));
-  const Value condition = in.nodes().Reshape(in.Raw(0), {});
+  Values operands = {in.nodes().Reshape(in.Raw(0), {})};
   if (!in.ok()) return;
-  node.operands = {condition};
-  node.operands.insert(node.operands.end(), captured.begin(), captured.end());
+  operands.insert(operands.end(), captured.begin(), captured.end());
   const std::vector<ir::Type> types = TypesOf(captured);
+  Regions regions;
   for (const int subgraph : {o->then_subgraph(), o->else_subgraph()})
-    node.regions.push_back(Region(in, subgraph, types));
-  if (!in.ok()) return;
-  std::vector<ir::Type> results;
-  for (const ir::Output& output : node.regions[0]->outputs)
-    results.push_back(output.node.type());
-  SetAll(in, std::move(node), std::move(results));
+    regions.push_back(Region(in, subgraph, types));
+  SetAll(in, Op::kHloIf, operands, std::move(regions));
 }
 
 void ImportWhile(FloatOperator& in) {
   const auto* o = in.Read(in.op().options_as_WhileOptions());
-  ir::Node node;
-  node.op = Op::kHloWhile;
-  for (int i = 0; i < in.inputs() && in.ok(); ++i)
-    node.operands.push_back(in.Raw(i));
+  Values states;
+  for (int i = 0; i < in.inputs() && in.ok(); ++i) states.push_back(in.Raw(i));
   if (!in.ok()) return;
-  const std::vector<ir::Type> types = TypesOf(node.operands);
+  const std::vector<ir::Type> types = TypesOf(states);
+  Regions regions;
   for (const int subgraph : {o->cond_subgraph(), o->body_subgraph()})
-    node.regions.push_back(Region(in, subgraph, types));
-  SetAll(in, std::move(node), types);
+    regions.push_back(Region(in, subgraph, types));
+  SetAll(in, Op::kHloWhile, states, std::move(regions));
 }
 
 }  // namespace

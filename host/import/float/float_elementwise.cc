@@ -33,7 +33,7 @@ void ImportSquaredDifference(FloatOperator& in) {
 // Of integers: the quotient that is cut off, less 1 where the rest has the
 // other sign than the divisor.
 void ImportFloorDiv(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const Value a = in.Real(0), b = in.Real(1);
   const Value quotient = n.Binary(Op::kHloDivide, a, b);
   if (!in.ok()) return;
@@ -43,30 +43,30 @@ void ImportFloorDiv(FloatOperator& in) {
   }
   const Value rest = n.Binary(Op::kHloRemainder, a, b);
   const Value zero = n.Like(rest, 0);
-  const Value below =
-      n.Make(Op::kHloAnd,
-             {n.Compare(Direction::kNe, rest, zero),
-              n.Make(Op::kHloXor,
-                     {n.Compare(Direction::kLt, rest, zero),
-                      n.Compare(Direction::kLt,
-                                n.BroadcastTo(b, rest.type().shape), zero)})});
-  in.Set(n.Select(below, n.With(Op::kHloSubtract, quotient, 1), quotient));
+  const Value below = n.AddOne(
+      Op::kHloAnd,
+      {n.Compare(Direction::kNe, rest, zero),
+       n.AddOne(Op::kHloXor,
+                {n.Compare(Direction::kLt, rest, zero),
+                 n.Compare(Direction::kLt, n.BroadcastTo(b, rest.type().shape),
+                           zero)})});
+  in.Set(n.Select(below, n.Binary(Op::kHloSubtract, quotient, 1), quotient));
 }
 
 // The rest has the sign of the divisor.
 void ImportFloorMod(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const Value a = in.Real(0), b = in.Real(1);
   const Value rest = n.Binary(Op::kHloRemainder, a, b);
   if (!in.ok()) return;
   const Value zero = n.Like(rest, 0);
   const Value wide = n.BroadcastTo(b, rest.type().shape);
-  const Value other =
-      n.Make(Op::kHloAnd,
-             {n.Compare(Direction::kNe, rest, zero),
-              n.Make(Op::kHloXor, {n.Compare(Direction::kLt, rest, zero),
-                                   n.Compare(Direction::kLt, wide, zero)})});
-  in.Set(n.Select(other, n.Make(Op::kHloAdd, {rest, wide}), rest));
+  const Value other = n.AddOne(
+      Op::kHloAnd,
+      {n.Compare(Direction::kNe, rest, zero),
+       n.AddOne(Op::kHloXor, {n.Compare(Direction::kLt, rest, zero),
+                              n.Compare(Direction::kLt, wide, zero)})});
+  in.Set(n.Select(other, n.AddOne(Op::kHloAdd, {rest, wide}), rest));
 }
 
 template <Direction kDirection>
@@ -81,7 +81,7 @@ void ImportNot(FloatOperator& in) {
 
 // SELECT may have a condition of a vector for the first dimension.
 void ImportSelect(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   Value condition = in.Raw(0);
   const Value yes = in.Real(1), no = in.Real(2);
   if (!in.ok()) return;
@@ -89,13 +89,13 @@ void ImportSelect(FloatOperator& in) {
   if (condition.type().rank() == 1 && shape.size() > 1 &&
       shape == no.type().shape && condition.type().shape[0] == shape[0] &&
       condition.type().shape[0] != shape.back()) {
-    condition = n.BroadcastIn(condition, shape, {0});
+    condition = n.BroadcastInDim(condition, shape, {0});
   }
   in.Set(n.Select(condition, yes, no));
 }
 
 void ImportPrelu(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const Value x = in.Real(0), slope = in.Real(1);
   if (!in.ok()) return;
   const Value scaled = n.Binary(Op::kHloMultiply, x, slope);
@@ -110,7 +110,7 @@ void ImportAddN(FloatOperator& in) {
 }
 
 void ImportCast(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const Value x = in.Raw(0);
   const ElementType to = in.ResultType().element;
   if (!in.ok()) return;

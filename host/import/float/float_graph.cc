@@ -61,6 +61,16 @@ std::vector<uint8_t> Unpacked(absl::Span<const uint8_t> halves, int64_t count) {
 
 }  // namespace
 
+int64_t SizeOf(const Ints& shape) {
+  int64_t size = 1;
+  for (const int64_t s : shape) {
+    if (s <= 0) return 0;
+    if (size > ir::kMaxElements / s) return ir::kMaxElements + 1;
+    size *= s;
+  }
+  return size;
+}
+
 bool FloatGraph::IsConstant(int index) const {
   const auto tensor = tensors_.At(index);
   if (!tensor.ok()) return false;
@@ -215,9 +225,9 @@ absl::StatusOr<Value> FloatGraph::ConstantOf(int index,
       count > kSmall &&
       std::equal(stored->begin() + bytes, stored->end(), stored->begin());
   const Value value =
-      splat ? nodes_.BroadcastIn(
+      splat ? nodes_.BroadcastTo(
                   nodes_.Constant({type->element, {}, {}}, values.Slice(0, 1)),
-                  type->shape, {})
+                  type->shape)
             : nodes_.Constant(*type, values);
   if (!nodes_.ok()) return nodes_.status();
   return value;
@@ -262,14 +272,7 @@ absl::Status FloatGraph::AddInputs(const std::vector<ir::Type>* parameters) {
       type->shape = shape->second;
       shapes.erase(shape);
     }
-    nodes_.Begin(name, "");
-    ir::Node node;
-    node.op = Op::kParameter;
-    node.type = *type;
-    node.attributes = ir::ParameterAttributes{parameters ? "" : name};
-    const Value value = nodes_.Add(std::move(node));
-    nodes_.Rename(value);
-    if (!nodes_.ok()) return nodes_.status();
+    const Value value = nodes_.Parameter(name, *type);
     // Of two inputs of one name, the second has another one.
     if (parameters == nullptr)
       value->attr<ir::ParameterAttributes>().name = value->name;
@@ -289,12 +292,8 @@ void FloatGraph::StandIn(const tflite::Operator& op) {
     const auto type = TypeOf(index);
     if (!type.ok()) continue;
     nodes_.Begin(tensors_.NameOf(index), "");
-    ir::Node node;
-    node.op = Op::kParameter;
-    node.type = *type;
-    node.attributes = ir::ParameterAttributes{""};
-    const Value value = nodes_.Add(std::move(node));
-    if (nodes_.ok()) Define(index, value).IgnoreError();
+    Define(index, nodes_.Parameter(tensors_.NameOf(index), *type))
+        .IgnoreError();
   }
 }
 

@@ -15,10 +15,19 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "host/import/float/float_importer.h"
-#include "host/import/float/hlo_nodes.h"
+#include "host/import/hlo/hlo_builder.h"
 #include "host/import/tflite_tensors.h"
 
 namespace systole::import {
+
+using ir::ElementType;
+
+constexpr ElementType kF32 = ElementType::kFloat32;
+constexpr ElementType kI32 = ElementType::kInt32;
+constexpr ElementType kI1 = ElementType::kBool;
+
+// The product of the sizes, at most ir::kMaxElements + 1.
+int64_t SizeOf(const Ints& shape);
 
 // q stands for scale * (q - zero): one number of each for the tensor, or one
 // for each index of `axis`.
@@ -49,13 +58,15 @@ class FloatGraph {
              ir::Module& module, int depth = 0)
       : context_(context),
         tensors_(context.file, context.model, subgraph),
-        nodes_(module),
+        nodes_(module, state_),
         depth_(depth),
-        values_(tensors_.size()) {}
+        values_(tensors_.size()) {
+    state_.folds_floats = false;
+  }
 
   FloatContext& context() { return context_; }
   const TfliteTensors& tensors() const { return tensors_; }
-  HloNodes& nodes() { return nodes_; }
+  HloBuilder& nodes() { return nodes_; }
   int depth() const { return depth_; }
 
   // Adds the inputs as parameters, the operators and the outputs. For a region,
@@ -87,7 +98,8 @@ class FloatGraph {
 
   FloatContext& context_;
   const TfliteTensors tensors_;
-  HloNodes nodes_;
+  BuildState state_;
+  HloBuilder nodes_;
   const int depth_;
   std::vector<std::optional<Value>> values_;
 };

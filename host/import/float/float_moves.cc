@@ -22,7 +22,7 @@ Ints Ascending(int64_t count, int64_t first = 0) {
 }
 
 void ImportTile(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const Value x = in.Raw(0);
   const Ints times = in.Integers(1);
   if (!in.ok() ||
@@ -39,7 +39,7 @@ void ImportTile(FloatOperator& in) {
     spread.push_back(x.type().shape[i]);
     result.push_back(times[i] * x.type().shape[i]);
   }
-  in.SetMoved(n.Reshape(n.BroadcastIn(x, spread, dimensions), result));
+  in.SetMoved(n.Reshape(n.BroadcastInDim(x, spread, dimensions), result));
 }
 
 void ImportBroadcastTo(FloatOperator& in) {
@@ -73,7 +73,7 @@ void Gather(FloatOperator& in, Value x, Value indices, int64_t axis,
   a.slice_sizes = x.type().shape;
   std::fill_n(a.slice_sizes.begin(), batch, 1);
   a.slice_sizes[axis] = 1;
-  in.SetMoved(in.nodes().Make(Op::kHloGather, {x, indices}, a), from);
+  in.SetMoved(in.nodes().AddOne(Op::kHloGather, {x, indices}, a), from);
 }
 
 void ImportGather(FloatOperator& in) {
@@ -110,12 +110,12 @@ void ImportGatherNd(FloatOperator& in) {
   a.offset_dims = Ascending(x.type().rank() - places, outer);
   a.slice_sizes = x.type().shape;
   std::fill_n(a.slice_sizes.begin(), places, 1);
-  in.SetMoved(in.nodes().Make(Op::kHloGather, {x, indices}, a));
+  in.SetMoved(in.nodes().AddOne(Op::kHloGather, {x, indices}, a));
 }
 
 // Sums of the updates at their places, 0 elsewhere.
 void ImportScatterNd(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const Value indices = in.Raw(0), updates = in.Real(1);
   const Ints shape = in.Integers(2);
   if (!in.ok() || !in.Require(indices.type().rank() >= 1 &&
@@ -130,40 +130,31 @@ void ImportScatterNd(FloatOperator& in) {
   a.update_window_dims = Ascending(updates.type().rank() - outer, outer);
   a.inserted_window_dims = a.scatter_dims_to_operand_dims = Ascending(places);
   a.index_vector_dim = outer;
-  auto region = std::make_shared<ir::Module>();
   const ir::Type scalar{element, {}, {}};
-  ir::Node* const x =
-      region->Add({"a", Op::kParameter, scalar, {}, ir::ParameterAttributes{}});
-  ir::Node* const y =
-      region->Add({"b", Op::kParameter, scalar, {}, ir::ParameterAttributes{}});
-  region->outputs.push_back(
-      {"",
-       region->Add({"c", Op::kHloAdd, scalar, {x, y}, ir::NoAttributes{}})});
-  ir::Node node;
-  node.op = Op::kHloScatter;
-  node.operands = {n.Number(element, 0, shape), indices, updates};
-  if (!in.ok()) return;
-  node.attributes = a;
-  node.regions = {region};
-  node.type = {element, shape, {}};
-  in.Set(n.Add(std::move(node)));
+  const auto sum =
+      n.Region({scalar, scalar}, [](HloBuilder& b, const Values& v) {
+        return Values{b.Binary(Op::kHloAdd, v[0], v[1])};
+      });
+  in.Set(n.AddOne(Op::kHloScatter,
+                  {n.Filled({element, shape, {}}, 0), indices, updates}, a,
+                  std::nullopt, {sum}));
 }
 
 void ImportDynamicUpdateSlice(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const Value x = in.Raw(0), update = in.Raw(1), starts = in.Raw(2);
   if (!in.ok() || !in.Require(starts.type().shape == Ints{x.type().rank()},
                               "places ", ir::TypeText(starts.type())))
     return;
   std::vector<Value> operands = {x, update};
   for (int64_t i = 0; i < x.type().rank(); ++i)
-    operands.push_back(n.Reshape(n.Part(starts, 0, i, i + 1), {}));
-  in.SetMoved(n.Make(Op::kHloDynamicUpdateSlice, operands));
+    operands.push_back(n.Reshape(n.SliceIn(starts, 0, i, i + 1), {}));
+  in.SetMoved(n.AddOne(Op::kHloDynamicUpdateSlice, operands));
 }
 
 // The k largest of each line, and their places.
 void ImportTopK(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const Value x = in.Real(0);
   const Ints given = in.Integers(1);
   if (!in.ok() ||
@@ -174,34 +165,17 @@ void ImportTopK(FloatOperator& in) {
     return;
   const ElementType element = x.type().element;
   const int64_t last = x.type().rank() - 1;
-  auto region = std::make_shared<ir::Module>();
-  ir::Node* numbers[4];
-  for (int i = 0; i < 4; ++i) {
-    const std::string name(1, static_cast<char>('a' + i));
-    numbers[i] = region->Add({name,
-                              Op::kParameter,
-                              {i < 2 ? element : kI32, {}, {}},
-                              {},
-                              ir::ParameterAttributes{}});
-  }
-  region->outputs.push_back(
-      {"", region->Add({"larger",
-                        Op::kHloCompare,
-                        {kI1, {}, {}},
-                        {numbers[0], numbers[1]},
-                        ir::HloCompareAttributes{ir::Direction::kGt, {}}})});
-  ir::Node node;
-  node.op = Op::kHloSort;
-  node.operands = {x, n.Iota(x.type().shape, last, kI32)};
+  const ir::Type number{element, {}, {}}, place{kI32, {}, {}};
+  const auto larger = n.Region(
+      {number, number, place, place}, [](HloBuilder& b, const Values& v) {
+        return Values{b.Compare(ir::Direction::kGt, v[0], v[1])};
+      });
+  const Values sorted =
+      n.Add(Op::kHloSort, {x, n.Iota({kI32, x.type().shape, {}}, last)},
+            ir::HloSortAttributes{last, true}, std::nullopt, {larger});
   if (!in.ok()) return;
-  node.attributes = ir::HloSortAttributes{last, true};
-  node.regions = {region};
-  node.type = x.type();
-  node.more_types = {{kI32, x.type().shape, {}}};
-  const Value sorted = n.Add(std::move(node));
-  if (!in.ok()) return;
-  in.Set(n.Part(Value(sorted.node, 0), last, 0, given[0]));
-  const Value places = n.Part(Value(sorted.node, 1), last, 0, given[0]);
+  in.Set(n.SliceIn(sorted[0], last, 0, given[0]));
+  const Value places = n.SliceIn(sorted[1], last, 0, given[0]);
   in.Set(n.Convert(places, in.ResultType(1).element), tflite::Activation_NONE,
          1);
 }
@@ -213,7 +187,7 @@ bool CheckBlock(FloatOperator& in, Value x, int64_t block) {
 }
 
 void ImportSpaceToDepth(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const auto* o = in.Read(in.op().options_as_SpaceToDepthOptions());
   const Value x = in.Raw(0);
   if (!in.ok() || !CheckBlock(in, x, o->block_size())) return;
@@ -228,7 +202,7 @@ void ImportSpaceToDepth(FloatOperator& in) {
 }
 
 void ImportDepthToSpace(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const auto* o = in.Read(in.op().options_as_DepthToSpaceOptions());
   const Value x = in.Raw(0);
   if (!in.ok() || !CheckBlock(in, x, o->block_size())) return;
@@ -258,7 +232,7 @@ bool CheckBlocks(FloatOperator& in, Value x, const Ints& block,
 }
 
 void ImportSpaceToBatch(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   Value x = in.Raw(0);
   const Ints block = in.Integers(1), borders = in.Integers(2);
   if (!CheckBlocks(in, x, block, borders)) return;
@@ -270,7 +244,7 @@ void ImportSpaceToBatch(FloatOperator& in) {
   }
   const auto affine = in.AffineOf(0);
   x = n.Pad(x,
-            n.Number(x.type().element,
+            n.Scalar(x.type().element,
                      affine ? static_cast<double>(affine->zeros[0]) : 0.0),
             low, high);
   if (!in.ok()) return;
@@ -298,7 +272,7 @@ void ImportSpaceToBatch(FloatOperator& in) {
 }
 
 void ImportBatchToSpace(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   Value x = in.Raw(0);
   const Ints block = in.Integers(1), crops = in.Integers(2);
   if (!CheckBlocks(in, x, block, crops)) return;
@@ -326,7 +300,7 @@ void ImportBatchToSpace(FloatOperator& in) {
 }
 
 void ImportOneHot(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const auto* o = in.Read(in.op().options_as_OneHotOptions());
   const Value indices = in.Raw(0);
   const Ints depth = in.Integers(1);
@@ -339,15 +313,15 @@ void ImportOneHot(FloatOperator& in) {
   shape.insert(shape.begin() + axis, depth[0]);
   for (int64_t i = 0; i <= indices.type().rank(); ++i)
     if (i != axis) from.push_back(i);
-  const Value places = n.Iota(shape, axis, indices.type().element);
+  const Value places = n.Iota({indices.type().element, shape, {}}, axis);
   const Value here = n.Compare(ir::Direction::kEq, places,
-                               n.BroadcastIn(indices, shape, from));
+                               n.BroadcastInDim(indices, shape, from));
   in.Set(n.Select(here, n.Reshape(on, {}), n.Reshape(off, {})));
 }
 
 // Of constant bounds, as the size of the result depends on them.
 void ImportRange(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   double bounds[3] = {};
   for (int i = 0; i < 3; ++i) {
     const Value bound = in.Raw(i);
@@ -365,10 +339,10 @@ void ImportRange(FloatOperator& in) {
     return;
   const ElementType element = in.ResultType().element;
   const Value places =
-      n.Iota({count > 0 ? static_cast<int64_t>(count) : 0}, 0, element);
+      n.Iota({element, {count > 0 ? static_cast<int64_t>(count) : 0}, {}}, 0);
   if (!in.ok()) return;
-  in.Set(n.With(Op::kHloAdd, n.With(Op::kHloMultiply, places, bounds[2]),
-                bounds[0]));
+  in.Set(n.Binary(Op::kHloAdd, n.Binary(Op::kHloMultiply, places, bounds[2]),
+                  bounds[0]));
 }
 
 // The constant became dense when it was read.

@@ -53,15 +53,15 @@ absl::Status ImportFloatOperator(FloatGraph& graph, const tflite::Operator& op,
 }
 
 Value FloatOperator::Raw(int i) {
-  if (!ok()) return nodes().Number(kF32, 0);
+  if (!ok()) return nodes().Scalar(kF32, 0);
   if (!Has(i)) {
     Fail(Invalid("no operand ", i));
-    return nodes().Number(kF32, 0);
+    return nodes().Scalar(kF32, 0);
   }
   const auto value = graph_.ValueOf(Index(i));
   if (value.ok()) return *value;
   Fail(value.status());
-  return nodes().Number(kF32, 0);
+  return nodes().Scalar(kF32, 0);
 }
 
 std::optional<Affine> FloatOperator::Quantised(int index) {
@@ -74,12 +74,12 @@ std::optional<Affine> FloatOperator::Quantised(int index) {
 
 Value FloatOperator::Dequantised(Value value, const Affine& affine) {
   if (!ok()) return value;
-  HloNodes& n = nodes();
+  HloBuilder& n = nodes();
   const Ints shape = value.type().shape;
   const auto spread = [&](const std::vector<float>& numbers) {
     return affine.per_channel()
-               ? n.BroadcastIn(n.Floats(numbers), shape, {affine.axis})
-               : n.Number(kF32, numbers[0], shape);
+               ? n.BroadcastInDim(n.Floats(numbers), shape, {affine.axis})
+               : n.Filled({kF32, shape, {}}, numbers[0]);
   };
   value = n.Convert(value, kF32);
   if (std::any_of(affine.zeros.begin(), affine.zeros.end(),
@@ -93,16 +93,16 @@ Value FloatOperator::Dequantised(Value value, const Affine& affine) {
 // round(value / scale) + zero, halves away from zero, within the type.
 Value FloatOperator::Requantised(Value value, const Affine& affine,
                                  ElementType element) {
-  HloNodes& n = nodes();
+  HloBuilder& n = nodes();
   if (!ok()) return value;
   if (affine.per_channel()) {
     Fail(Unsupported("a result quantised per channel"));
     return value;
   }
   value = n.Unary(Op::kHloRoundNearestAfz,
-                  n.With(Op::kHloDivide, value, affine.scales[0]));
+                  n.Binary(Op::kHloDivide, value, affine.scales[0]));
   if (affine.zeros[0] != 0)
-    value = n.With(Op::kHloAdd, value, static_cast<double>(affine.zeros[0]));
+    value = n.Binary(Op::kHloAdd, value, static_cast<double>(affine.zeros[0]));
   const auto limit = [&](bool high) {
     return ir::WithElement(element, [&](auto tag) -> double {
       using T = typename decltype(tag)::type;
@@ -113,12 +113,7 @@ Value FloatOperator::Requantised(Value value, const Affine& affine,
       return 0;
     });
   };
-  const ir::Type type = value.type();
-  value =
-      n.Make(Op::kHloClamp,
-             {n.Number(kF32, limit(false)), value, n.Number(kF32, limit(true))},
-             ir::NoAttributes{}, &type);
-  return n.Convert(value, element);
+  return n.Convert(n.Clamp(limit(false), value, limit(true)), element);
 }
 
 Value FloatOperator::Real(int i) {
@@ -153,8 +148,8 @@ Factor FloatOperator::FactorOf(int i, int64_t channel_axis) {
   factor.value = nodes().Binary(
       Op::kHloSubtract, factor.value,
       centred.per_channel()
-          ? nodes().BroadcastIn(nodes().Floats(zeros), shape, {centred.axis})
-          : nodes().Number(kF32, zeros[0], shape));
+          ? nodes().BroadcastInDim(nodes().Floats(zeros), shape, {centred.axis})
+          : nodes().Filled({kF32, shape, {}}, zeros[0]));
   return factor;
 }
 
@@ -202,24 +197,17 @@ Ints FloatOperator::Axes(const Ints& axes, int64_t rank) {
 }
 
 Value FloatOperator::Activated(Value value, tflite::Activation activation) {
-  HloNodes& n = nodes();
+  HloBuilder& n = nodes();
   if (!ok()) return value;
-  const auto within = [&](double low, double high) {
-    const ir::Type type = value.type();
-    const ElementType element = type.element;
-    return n.Make(Op::kHloClamp,
-                  {n.Number(element, low), value, n.Number(element, high)},
-                  ir::NoAttributes{}, &type);
-  };
   switch (activation) {
     case tflite::Activation_NONE:
       return value;
     case tflite::Activation_RELU:
-      return n.With(Op::kHloMaximum, value, 0);
+      return n.Binary(Op::kHloMaximum, value, 0);
     case tflite::Activation_RELU6:
-      return within(0, 6);
+      return n.Clamp(0, value, 6);
     case tflite::Activation_RELU_N1_TO_1:
-      return within(-1, 1);
+      return n.Clamp(-1, value, 1);
     case tflite::Activation_TANH:
       return n.Unary(Op::kHloTanh, value);
     default:
@@ -258,7 +246,7 @@ void FloatOperator::Finish(Value value, int output) {
     Fail(Invalid("the operands make ", ir::TypeText(value.type())));
     return;
   }
-  nodes().Rename(value);
+  nodes().NameResult(value);
   Fail(graph_.Define(Output(output), value));
 }
 

@@ -29,7 +29,7 @@ class FloatOperator {
 
   const tflite::Operator& op() const { return op_; }
   FloatGraph& graph() { return graph_; }
-  HloNodes& nodes() { return graph_.nodes(); }
+  HloBuilder& nodes() { return graph_.nodes(); }
   int inputs() const { return op_.inputs() ? op_.inputs()->size() : 0; }
   int outputs() const { return op_.outputs() ? op_.outputs()->size() : 0; }
   bool ok() { return nodes().ok(); }

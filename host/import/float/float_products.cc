@@ -29,7 +29,7 @@ ir::Precision PrecisionOf(FloatOperator& in, const Factor& a, const Factor& b) {
 // Scales of both factors and the bias, along the last dimension.
 void SetProduct(FloatOperator& in, Value sums, const Factor& a, const Factor& b,
                 int bias, tflite::Activation activation) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   if (!in.ok()) return;
   const Ints shape = sums.type().shape;
   const int64_t channels = shape.back(), last = sums.type().rank() - 1;
@@ -43,10 +43,10 @@ void SetProduct(FloatOperator& in, Value sums, const Factor& a, const Factor& b,
       scales[i] *= factor->scales[count == 1 ? 0 : i];
   }
   if (scales.size() == 1) {
-    sums = n.With(Op::kHloMultiply, sums, scales[0]);
+    sums = n.Binary(Op::kHloMultiply, sums, scales[0]);
   } else if (!scales.empty()) {
     sums = n.Binary(Op::kHloMultiply, sums,
-                    n.BroadcastIn(n.Floats(scales), shape, {last}));
+                    n.BroadcastInDim(n.Floats(scales), shape, {last}));
   }
   if (in.Has(bias)) {
     const Value added = in.Real(bias);
@@ -55,8 +55,9 @@ void SetProduct(FloatOperator& in, Value sums, const Factor& a, const Factor& b,
                     "a bias of ", ir::TypeText(added.type()), " for ", channels,
                     " channels"))
       return;
-    sums = n.Binary(Op::kHloAdd, sums,
-                    n.BroadcastIn(n.Reshape(added, {channels}), shape, {last}));
+    sums =
+        n.Binary(Op::kHloAdd, sums,
+                 n.BroadcastInDim(n.Reshape(added, {channels}), shape, {last}));
   }
   in.Set(sums, activation);
 }
@@ -81,9 +82,9 @@ ir::HloConvolutionAttributes Attributes(const Windows& windows) {
 Value Convolved(FloatOperator& in, const Factor& input, const Factor& weights,
                 ir::HloConvolutionAttributes a) {
   a.precision = PrecisionOf(in, input, weights);
-  const ir::Type type{kF32, {}, {}};
-  const Value sums = in.nodes().Make(Op::kHloConvolution,
-                                     {input.value, weights.value}, a, &type);
+  const Value sums =
+      in.nodes().AddOne(Op::kHloConvolution, {input.value, weights.value}, a,
+                        ir::Type{kF32, {}, {}});
   in.Require(!in.ok() || sums.type().elements() > 0, "input ",
              ir::TypeText(input.value.type()),
              " is smaller than the windows of the weights ",
@@ -262,9 +263,9 @@ void ImportFullyConnected(FloatOperator& in) {
   a.lhs_contracting = {static_cast<int64_t>(shape.size()) - 1};
   a.rhs_contracting = {1};
   a.precision = PrecisionOf(in, input, weights);
-  const ir::Type type{kF32, {}, {}};
-  const Value sums = in.nodes().Make(Op::kHloDotGeneral,
-                                     {input.value, weights.value}, a, &type);
+  const Value sums =
+      in.nodes().AddOne(Op::kHloDotGeneral, {input.value, weights.value}, a,
+                        ir::Type{kF32, {}, {}});
   SetProduct(in, sums, input, weights, 2, o->activation());
 }
 
@@ -273,7 +274,7 @@ void ImportBatchMatmul(FloatOperator& in) {
   const auto* o = in.Read(in.op().options_as_BatchMatMulOptions());
   Factor left = in.FactorOf(0, -1), right = in.FactorOf(1, -1);
   if (!in.ok()) return;
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   Ints x = left.value.type().shape, y = right.value.type().shape;
   if (!in.Require(x.size() >= 2 && y.size() >= 2, "matrices ", ir::ShapeText(x),
                   " and ", ir::ShapeText(y)))
@@ -305,9 +306,8 @@ void ImportBatchMatmul(FloatOperator& in) {
   left.value = n.BroadcastTo(left.value, with(x));
   a.lhs_contracting = {rank + (o->adj_x() ? 0 : 1)};
   a.precision = PrecisionOf(in, left, right);
-  const ir::Type type{kF32, {}, {}};
-  const Value sums =
-      n.Make(Op::kHloDotGeneral, {left.value, right.value}, a, &type);
+  const Value sums = n.AddOne(Op::kHloDotGeneral, {left.value, right.value}, a,
+                              ir::Type{kF32, {}, {}});
   SetProduct(in, sums, left, right, -1, tflite::Activation_NONE);
 }
 

@@ -47,12 +47,12 @@ Gates GatesOf(FloatOperator& in, int first) {
     scaled = scaled || !factor.scales.empty();
   }
   if (!scaled) gates.scales.clear();
-  gates.weights = in.nodes().Join(parts, 0);
+  gates.weights = in.nodes().Concatenate(parts, 0);
   return gates;
 }
 
 // x W^T, with the scales of the rows of W; over the last dimension of x.
-Value Product(HloNodes& n, Value x, Value weights, Value scales,
+Value Product(HloBuilder& n, Value x, Value weights, Value scales,
               ir::Precision precision) {
   if (!n.ok()) return x;
   const int64_t last = x.type().rank() - 1;
@@ -60,89 +60,43 @@ Value Product(HloNodes& n, Value x, Value weights, Value scales,
   a.lhs_contracting = {last};
   a.rhs_contracting = {1};
   a.precision = precision;
-  const ir::Type type{kF32, {}, {}};
-  const Value sums = n.Make(Op::kHloDotGeneral, {x, weights}, a, &type);
-  if (!n.ok() || scales.node == nullptr) return sums;
-  return n.Make(Op::kHloMultiply,
-                {sums, n.BroadcastIn(scales, sums.type().shape, {last})});
-}
-
-// A region with these parameters.
-struct LoopRegion {
-  std::shared_ptr<ir::Module> module = std::make_shared<ir::Module>();
-  HloNodes nodes{*module};
-  std::vector<Value> parameters;
-
-  explicit LoopRegion(const std::vector<Value>& operands) {
-    for (const Value& operand : operands) {
-      nodes.Begin("p", "");
-      ir::Node node;
-      node.op = Op::kParameter;
-      node.type = operand.type();
-      node.attributes = ir::ParameterAttributes{""};
-      parameters.push_back(nodes.Add(std::move(node)));
-    }
-    nodes.Begin("lstm", "");
-  }
-  void Return(const std::vector<Value>& values) {
-    for (const Value& value : values) module->outputs.push_back({"", value});
-    module->RemoveUnused();
-  }
-};
-
-// The places of the loop's operands.
-enum Carried { kStep, kHidden, kCell, kOutputs, kInputs, kWeights, kScales };
-
-std::shared_ptr<const ir::Module> Body(const std::vector<Value>& operands,
-                                       float clip, ir::Precision precision,
-                                       absl::Status& status) {
-  LoopRegion region(operands);
-  HloNodes& n = region.nodes;
-  const std::vector<Value>& p = region.parameters;
-  const Ints& state = p[kHidden].type().shape;  // [batch, cells]
-  const Value zero = n.Number(kI32, 0);
-  const Value x =
-      n.Reshape(n.Make(Op::kHloDynamicSlice, {p[kInputs], p[kStep], zero, zero},
-                       ir::HloSizesAttributes{{1, state[0], 4 * state[1]}}),
-                {state[0], 4 * state[1]});
   const Value sums =
-      n.Binary(Op::kHloAdd, x,
-               Product(n, p[kHidden], p[kWeights],
-                       p.size() > kScales ? p[kScales] : Value(), precision));
-  const auto gate = [&](int64_t i, Op function) {
-    return n.Unary(function, n.Part(sums, 1, i * state[1], (i + 1) * state[1]));
-  };
-  Value cell =
-      n.Binary(Op::kHloAdd,
-               n.Binary(Op::kHloMultiply, gate(1, Op::kHloLogistic), p[kCell]),
-               n.Binary(Op::kHloMultiply, gate(0, Op::kHloLogistic),
-                        gate(2, Op::kHloTanh)));
-  if (clip > 0 && n.ok()) {
-    const ir::Type type = cell.type();
-    cell = n.Make(Op::kHloClamp,
-                  {n.Number(kF32, -clip), cell, n.Number(kF32, clip)},
-                  ir::NoAttributes{}, &type);
-  }
-  const Value hidden = n.Binary(Op::kHloMultiply, gate(3, Op::kHloLogistic),
-                                n.Unary(Op::kHloTanh, cell));
-  const Value outputs =
-      n.Make(Op::kHloDynamicUpdateSlice,
-             {p[kOutputs], n.Reshape(hidden, {1, state[0], state[1]}), p[kStep],
-              zero, zero});
-  const Value next = n.With(Op::kHloAdd, p[kStep], 1);
-  status = n.status();
-  region.Return({next, hidden, cell, outputs});
-  return region.module;
+      n.AddOne(Op::kHloDotGeneral, {x, weights}, a, ir::Type{kF32, {}, {}});
+  if (!n.ok() || scales.node == nullptr) return sums;
+  return n.Binary(Op::kHloMultiply, sums, scales);
 }
 
-std::shared_ptr<const ir::Module> Condition(const std::vector<Value>& operands,
-                                            int64_t steps) {
-  LoopRegion region(operands);
-  const Value step = region.parameters[kStep];
-  region.Return({region.nodes.Compare(
-      ir::Direction::kLt, step,
-      region.nodes.Number(kI32, static_cast<double>(steps)))});
-  return region.module;
+// The states after a step: hidden, cell, all outputs.
+Values Step(HloBuilder& n, const Value& step, const Values& now,
+            const Value& inputs, const Gates& recurrent, float clip,
+            ir::Precision precision) {
+  const Value hidden = now[0], cell = now[1];
+  if (!n.ok()) return now;
+  const int64_t batch = hidden.type().shape[0], cells = hidden.type().shape[1];
+  const Value zero = n.Scalar(kI32, 0);
+  const Value x =
+      n.Reshape(n.AddOne(Op::kHloDynamicSlice, {inputs, step, zero, zero},
+                         ir::HloSizesAttributes{{1, batch, 4 * cells}}),
+                {batch, 4 * cells});
+  const Value scales =
+      recurrent.scales.empty() ? Value() : n.Floats(recurrent.scales);
+  const Value sums = n.Binary(
+      Op::kHloAdd, x,
+      Product(n, hidden, n.Here(recurrent.weights), scales, precision));
+  const auto gate = [&](int64_t i, Op function) {
+    return n.Unary(function, n.SliceIn(sums, 1, i * cells, (i + 1) * cells));
+  };
+  Value next = n.Binary(
+      Op::kHloAdd, n.Binary(Op::kHloMultiply, gate(1, Op::kHloLogistic), cell),
+      n.Binary(Op::kHloMultiply, gate(0, Op::kHloLogistic),
+               gate(2, Op::kHloTanh)));
+  if (clip > 0) next = n.Clamp(-clip, next, clip);
+  const Value output = n.Binary(Op::kHloMultiply, gate(3, Op::kHloLogistic),
+                                n.Unary(Op::kHloTanh, next));
+  return {output, next,
+          n.AddOne(Op::kHloDynamicUpdateSlice,
+                   {now[2], n.Reshape(output, {1, batch, cells}), step, zero,
+                    zero})};
 }
 
 bool CheckPlain(FloatOperator& in,
@@ -164,7 +118,7 @@ bool CheckPlain(FloatOperator& in,
 }
 
 void ImportLstm(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const auto* o =
       in.Read(in.op().options_as_UnidirectionalSequenceLstmOptions());
   Value x = in.Real(0);
@@ -177,7 +131,7 @@ void ImportLstm(FloatOperator& in) {
               recurrent = GatesOf(in, kRecurrentWeights);
   std::vector<Value> biases;
   for (int i = 0; i < 4; ++i) biases.push_back(in.Real(kBiases + i));
-  const Value bias = n.Join(biases, 0);
+  const Value bias = n.Concatenate(biases, 0);
   if (!in.ok()) return;
   const int64_t steps = x.type().shape[0], batch = x.type().shape[1],
                 cells = recurrent.weights.type().shape[1];
@@ -194,27 +148,17 @@ void ImportLstm(FloatOperator& in) {
   Value sums = Product(n, x, inputs.weights, scales, in.precision());
   if (!in.ok()) return;
   sums = n.Binary(Op::kHloAdd, sums, bias);
-  ir::Node node;
-  node.op = Op::kHloWhile;
-  node.operands = {n.Number(kI32, 0),
-                   n.Number(kF32, 0, {batch, cells}),
-                   n.Number(kF32, 0, {batch, cells}),
-                   n.Number(kF32, 0, {steps, batch, cells}),
-                   sums,
-                   recurrent.weights};
-  if (!recurrent.scales.empty())
-    node.operands.push_back(n.Floats(recurrent.scales));
+  const ir::Type state{kF32, {batch, cells}, {}};
+  const Values results =
+      n.Repeat(steps,
+               {n.Filled(state, 0), n.Filled(state, 0),
+                n.Filled({kF32, {steps, batch, cells}, {}}, 0)},
+               [&](HloBuilder& t, const Value& step, const Values& now) {
+                 return Step(t, step, now, t.Here(sums), recurrent,
+                             o->cell_clip(), in.precision());
+               });
   if (!in.ok()) return;
-  absl::Status status;
-  node.regions = {Condition(node.operands, steps),
-                  Body(node.operands, o->cell_clip(), in.precision(), status)};
-  in.Fail(status);
-  node.type = node.operands[kStep].type();
-  for (const int i : {kHidden, kCell, kOutputs})
-    node.more_types.push_back(node.operands[i].type());
-  const Value loop = n.Add(std::move(node));
-  if (!in.ok()) return;
-  const Value outputs(loop.node, kOutputs);
+  const Value outputs = results[2];
   in.Set(o->time_major() ? outputs : n.Transpose(outputs, {1, 0, 2}));
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "host/import/float/float_operator.h"
+#include "host/import/hlo/hlo_functions.h"
 
 namespace systole::import {
 namespace {
@@ -14,72 +15,46 @@ namespace {
 using B = tflite::BuiltinOperator;
 using ir::Direction;
 
-Ints WithOnes(Ints shape, const Ints& axes) {
-  for (const int64_t axis : axes) shape[axis] = 1;
-  return shape;
-}
-
-// Reduced, with the dimensions as sizes of 1 if these stay.
 template <Op kOp, bool kMean = false>
 void ImportReduce(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const auto* o = in.Read(in.op().options_as_ReducerOptions());
   const Value x = in.Real(0);
   const Ints given = in.Integers(1);
   if (!in.ok()) return;
   const Ints axes = in.Axes(given, x.type().rank());
-  Value y = n.Reduce(kOp, x, axes);
+  Value y = n.Reduce(kOp, x, axes, o->keep_dims());
   if (!in.ok()) return;
   if (kMean) {
     double count = 1;
     for (const int64_t axis : axes)
       count *= static_cast<double>(x.type().shape[axis]);
-    y = n.With(Op::kHloDivide, y, count);
+    y = n.Binary(Op::kHloDivide, y, count);
   }
-  if (o->keep_dims()) y = n.Reshape(y, WithOnes(x.type().shape, axes));
   in.Set(y);
 }
 
 // The first of the largest (smallest) elements: of two elements, the one that
 // is larger, or the one that comes first.
-std::shared_ptr<const ir::Module> ArgumentRegion(ElementType element,
-                                                 ElementType index, bool max) {
-  auto region = std::make_shared<ir::Module>();
-  const auto add = [&](const char* name, Op op, ElementType type,
-                       std::vector<Value> operands, ir::Attributes attributes) {
-    return region->Add(
-        {name, op, {type, {}, {}}, std::move(operands), std::move(attributes)});
-  };
-  const auto parameter = [&](const char* name, ElementType type) {
-    return add(name, Op::kParameter, type, {}, ir::ParameterAttributes{});
-  };
-  ir::Node* const a = parameter("a", element);
-  ir::Node* const i = parameter("i", index);
-  ir::Node* const b = parameter("b", element);
-  ir::Node* const j = parameter("j", index);
-  const auto compare = [&](const char* name, ir::Node* x, ir::Node* y,
-                           Direction direction) {
-    return add(name, Op::kHloCompare, kI1, {x, y},
-               ir::HloCompareAttributes{direction, {}});
-  };
-  ir::Node* const better =
-      compare("better", a, b, max ? Direction::kGt : Direction::kLt);
-  ir::Node* const equal = compare("equal", a, b, Direction::kEq);
-  ir::Node* const before = compare("before", i, j, Direction::kLt);
-  ir::Node* const first =
-      add("first", Op::kHloAnd, kI1, {equal, before}, ir::NoAttributes{});
-  ir::Node* const left =
-      add("left", Op::kHloOr, kI1, {better, first}, ir::NoAttributes{});
-  region->outputs.push_back({"", add("value", Op::kHloSelect, element,
-                                     {left, a, b}, ir::NoAttributes{})});
-  region->outputs.push_back({"", add("index", Op::kHloSelect, index,
-                                     {left, i, j}, ir::NoAttributes{})});
-  return region;
+std::shared_ptr<const ir::Module> ArgumentRegion(HloBuilder& n,
+                                                 const ir::Type& element,
+                                                 const ir::Type& index,
+                                                 bool max) {
+  return n.Region(
+      {element, index, element, index}, [max](HloBuilder& b, const Values& v) {
+        const Value better =
+            b.Compare(max ? Direction::kGt : Direction::kLt, v[0], v[2]);
+        const Value first =
+            b.Binary(Op::kHloAnd, b.Compare(Direction::kEq, v[0], v[2]),
+                     b.Compare(Direction::kLt, v[1], v[3]));
+        const Value left = b.Binary(Op::kHloOr, better, first);
+        return Values{b.Select(left, v[0], v[2]), b.Select(left, v[1], v[3])};
+      });
 }
 
 template <bool kMax>
 void ImportArgument(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const Value x = in.Real(0);
   const Ints given = in.Integers(1);
   if (!in.ok() || !in.Require(given.size() == 1, given.size(), " axes")) return;
@@ -91,29 +66,16 @@ void ImportArgument(FloatOperator& in) {
     return;
   }
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  ir::Node node;
-  node.op = Op::kHloReduce;
-  const Value worst =
-      ir::IsFloat(element)
-          ? n.Number(element, kMax ? -kInfinity : kInfinity)
-          : n.Number(element, kMax ? std::numeric_limits<int32_t>::min()
-                                   : std::numeric_limits<int32_t>::max());
-  node.operands = {x, n.Iota(x.type().shape, axis, kI32), worst,
-                   n.Number(kI32, std::numeric_limits<int32_t>::max())};
-  node.attributes = ir::HloDimensionsAttributes{{axis}};
-  node.regions = {ArgumentRegion(element, kI32, kMax)};
-  node.type = {element, x.type().shape, {}};
-  node.type.shape.erase(node.type.shape.begin() + axis);
-  node.more_types = {{kI32, node.type.shape, {}}};
-  const Value both = n.Add(std::move(node));
+  const ir::Type number{element, {}, {}}, place{kI32, {}, {}};
+  // Of integers -infinity is the least one.
+  const Values both = n.Add(Op::kHloReduce,
+                            {x, n.Iota({kI32, x.type().shape, {}}, axis),
+                             n.Scalar(element, kMax ? -kInfinity : kInfinity),
+                             n.Scalar(kI32, kInfinity)},
+                            ir::HloDimensionsAttributes{{axis}}, std::nullopt,
+                            {ArgumentRegion(n, number, place, kMax)});
   if (!in.ok()) return;
-  in.Set(n.Convert(Value(both.node, 1), in.ResultType().element));
-}
-
-Value LastReduced(HloNodes& n, Op op, Value x) {
-  if (!n.ok()) return x;
-  const int64_t last = x.type().rank() - 1;
-  return n.Reshape(n.Reduce(op, x, {last}), WithOnes(x.type().shape, {last}));
+  in.Set(n.Convert(both[1], in.ResultType().element));
 }
 
 bool HasLast(FloatOperator& in, Value x) {
@@ -121,39 +83,29 @@ bool HasLast(FloatOperator& in, Value x) {
                                "an operand of ", ir::TypeText(x.type()));
 }
 
-// exp(beta (x - largest)) / sum
 void ImportSoftmax(FloatOperator& in) {
-  HloNodes& n = in.nodes();
   const auto* o = in.Read(in.op().options_as_SoftmaxOptions());
   const Value x = in.Real(0);
   if (!HasLast(in, x)) return;
-  Value y = n.Binary(Op::kHloSubtract, x, LastReduced(n, Op::kHloMaximum, x));
-  if (in.ok() && o->beta() != 1) y = n.With(Op::kHloMultiply, y, o->beta());
-  y = n.Unary(Op::kHloExponential, y);
-  in.Set(n.Binary(Op::kHloDivide, y, LastReduced(n, Op::kHloAdd, y)));
+  in.Set(Softmax(in.nodes(), x, x.type().rank() - 1, o->beta()));
 }
 
 void ImportLogSoftmax(FloatOperator& in) {
-  HloNodes& n = in.nodes();
   const Value x = in.Real(0);
   if (!HasLast(in, x)) return;
-  const Value y =
-      n.Binary(Op::kHloSubtract, x, LastReduced(n, Op::kHloMaximum, x));
-  const Value sum =
-      LastReduced(n, Op::kHloAdd, n.Unary(Op::kHloExponential, y));
-  in.Set(n.Binary(Op::kHloSubtract, y, n.Unary(Op::kHloLog, sum)));
+  in.Set(LogSoftmax(in.nodes(), x, x.type().rank() - 1));
 }
 
 // x / max(sqrt(sum of squares), 1e-6)
 void ImportL2Normalization(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const auto* o = in.op().options_as_L2NormOptions();
   const Value x = in.Real(0);
   if (!HasLast(in, x)) return;
-  const Value sum =
-      LastReduced(n, Op::kHloAdd, n.Binary(Op::kHloMultiply, x, x));
+  const Value sum = n.Reduce(Op::kHloAdd, n.Binary(Op::kHloMultiply, x, x),
+                             {x.type().rank() - 1}, true);
   const Value root = n.Unary(Op::kHloSqrt, sum);
-  in.Set(n.Binary(Op::kHloDivide, x, n.With(Op::kHloMaximum, root, 1e-6)),
+  in.Set(n.Binary(Op::kHloDivide, x, n.Binary(Op::kHloMaximum, root, 1e-6)),
          o ? o->activation() : tflite::Activation_NONE);
 }
 
@@ -166,7 +118,7 @@ ir::HloWindowAttributes Unit(int64_t rank) {
 // x / (bias + alpha * sum of squares) ^ beta, of the channels from c - radius
 // to c + radius - 1, as the reference kernel counts them.
 void ImportLocalResponse(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const auto* o =
       in.Read(in.op().options_as_LocalResponseNormalizationOptions());
   const Value x = in.Real(0);
@@ -180,14 +132,14 @@ void ImportLocalResponse(FloatOperator& in) {
   const Value sum =
       n.ReduceWindow(Op::kHloAdd, n.Binary(Op::kHloMultiply, x, x), a);
   if (!in.ok()) return;
-  const Value base =
-      n.With(Op::kHloAdd, n.With(Op::kHloMultiply, sum, o->alpha()), o->bias());
+  const Value base = n.Binary(
+      Op::kHloAdd, n.Binary(Op::kHloMultiply, sum, o->alpha()), o->bias());
   in.Set(
-      n.Binary(Op::kHloMultiply, x, n.With(Op::kHloPower, base, -o->beta())));
+      n.Binary(Op::kHloMultiply, x, n.Binary(Op::kHloPower, base, -o->beta())));
 }
 
 void ImportCumsum(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const auto* o = in.Read(in.op().options_as_CumsumOptions());
   Value x = in.Real(0);
   const Ints given = in.Integers(1);
@@ -203,8 +155,8 @@ void ImportCumsum(FloatOperator& in) {
   if (o->exclusive() && in.ok() && size > 0) {
     Ints low(x.type().rank(), 0), high = low;
     low[axis] = 1;
-    y = n.Pad(n.Part(y, axis, 0, size - 1), n.Number(y.type().element, 0), low,
-              high);
+    y = n.Pad(n.SliceIn(y, axis, 0, size - 1), n.Scalar(y.type().element, 0),
+              low, high);
   }
   in.Set(o->reverse() ? n.Reverse(y, {axis}) : y);
 }
@@ -269,7 +221,7 @@ std::vector<float> Counts(const Pool& pool, int i, int64_t positions) {
 // The mean of the elements in the windows, without the padding.
 Value Averaged(FloatOperator& in, Value x, const Pool& pool) {
   constexpr int64_t kMostPositions = 1 << 16;
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const Value sum = n.ReduceWindow(Op::kHloAdd, x, pool.attributes);
   if (!in.ok()) return sum;
   const auto padded = [](int64_t pad) { return pad > 0; };
@@ -278,7 +230,7 @@ Value Averaged(FloatOperator& in, Value x, const Pool& pool) {
                    padded) &&
       std::none_of(pool.attributes.high.begin(), pool.attributes.high.end(),
                    padded)) {
-    return n.With(
+    return n.Binary(
         Op::kHloDivide, sum,
         static_cast<double>(pool.windows.kernel[0] * pool.windows.kernel[1]));
   }
@@ -288,7 +240,7 @@ Value Averaged(FloatOperator& in, Value x, const Pool& pool) {
   const Value counts = n.Binary(
       Op::kHloMultiply, n.Reshape(n.Floats(Counts(pool, 0, y[1])), {y[1], 1}),
       n.Reshape(n.Floats(Counts(pool, 1, y[2])), {1, y[2]}));
-  return n.Binary(Op::kHloDivide, sum, n.BroadcastIn(counts, y, {1, 2}));
+  return n.Binary(Op::kHloDivide, sum, n.BroadcastInDim(counts, y, {1, 2}));
 }
 
 void ImportAveragePool(FloatOperator& in) {

@@ -67,15 +67,35 @@ Neighbours NeighboursOf(const Resized& resized, int64_t from, int64_t to) {
   return all;
 }
 
+// The slices at these indices of a dimension.
+Value Take(HloBuilder& n, const Value& x, int64_t dimension,
+           const Ints& indices) {
+  if (!n.ok()) return x;
+  const auto count = static_cast<int64_t>(indices.size());
+  bool rises = count > 0;
+  for (int64_t i = 1; i < count; ++i)
+    rises = rises && indices[i] == indices[i - 1] + 1;
+  if (rises) return n.SliceIn(x, dimension, indices[0], indices[0] + count);
+  ir::HloGatherAttributes a;
+  a.slice_sizes = x.type().shape;
+  for (int64_t i = 0; i < x.type().rank(); ++i)
+    if (i != dimension) a.offset_dims.push_back(i);
+  a.slice_sizes[dimension] = 1;
+  a.collapsed_slice_dims = {dimension};
+  a.start_index_map = {dimension};
+  a.index_vector_dim = 1;
+  return n.AddOne(Op::kHloGather, {x, n.Integers(indices, kI32)}, a);
+}
+
 // The slices of these indices. Where the size becomes a multiple, the indices
 // of each phase follow each other, but for the ends: slices of the input with
 // its ends repeated, in place of a gather.
-Value Taken(HloNodes& n, Value x, int64_t dimension, const Ints& indices) {
+Value Taken(HloBuilder& n, Value x, int64_t dimension, const Ints& indices) {
   if (!n.ok()) return x;
   const int64_t size = x.type().shape[dimension];
   const auto count = static_cast<int64_t>(indices.size());
   const int64_t phases = count / size;
-  if (count % size != 0 || phases < 2) return n.Take(x, dimension, indices);
+  if (count % size != 0 || phases < 2) return Take(n, x, dimension, indices);
   std::vector<Value> parts;
   Ints with_phase = x.type().shape, result = x.type().shape;
   with_phase.insert(with_phase.begin() + dimension + 1, 1);
@@ -84,29 +104,29 @@ Value Taken(HloNodes& n, Value x, int64_t dimension, const Ints& indices) {
     // Index i of the phase is i + shift, moved inside.
     const int64_t middle = size / 2;
     const int64_t shift = indices[middle * phases + phase] - middle;
-    if (std::abs(shift) > kMostShift) return n.Take(x, dimension, indices);
+    if (std::abs(shift) > kMostShift) return Take(n, x, dimension, indices);
     for (int64_t i = 0; i < size; ++i) {
       if (indices[i * phases + phase] !=
           std::clamp<int64_t>(i + shift, 0, size - 1))
-        return n.Take(x, dimension, indices);
+        return Take(n, x, dimension, indices);
     }
     Value part = x;
     const int64_t moved = std::min(std::abs(shift), size - 1);
     if (shift != 0) {
       const bool up = shift > 0;
       std::vector<Value> pieces(
-          moved, n.Part(x, dimension, up ? size - 1 : 0, up ? size : 1));
+          moved, n.SliceIn(x, dimension, up ? size - 1 : 0, up ? size : 1));
       pieces.insert(
           up ? pieces.begin() : pieces.end(),
-          n.Part(x, dimension, up ? moved : 0, up ? size : size - moved));
-      part = n.Join(pieces, dimension);
+          n.SliceIn(x, dimension, up ? moved : 0, up ? size : size - moved));
+      part = n.Concatenate(pieces, dimension);
     }
     parts.push_back(n.Reshape(part, with_phase));
   }
-  return n.Reshape(n.Join(parts, dimension + 1), result);
+  return n.Reshape(n.Concatenate(parts, dimension + 1), result);
 }
 
-Value Interpolated(HloNodes& n, Value x, int64_t dimension,
+Value Interpolated(HloBuilder& n, Value x, int64_t dimension,
                    const Resized& resized, int64_t to) {
   if (!n.ok() || x.type().shape[dimension] == to) {
     // Places are those of the input, with any convention.
@@ -120,7 +140,7 @@ Value Interpolated(HloNodes& n, Value x, int64_t dimension,
   const Value high = Taken(n, x, dimension, all.high);
   if (!n.ok()) return x;
   const Value share =
-      n.BroadcastIn(n.Floats(all.share), low.type().shape, {dimension});
+      n.BroadcastInDim(n.Floats(all.share), low.type().shape, {dimension});
   return n.Binary(
       Op::kHloAdd, low,
       n.Binary(Op::kHloMultiply, n.Binary(Op::kHloSubtract, high, low), share));
@@ -150,7 +170,7 @@ Ints NearestOf(const Resized& resized, int64_t from, int64_t to) {
 }
 
 void ImportNearest(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   Value x = in.Raw(0);
   const Resized resized =
       ReadResized(in, x, in.op().options_as_ResizeNearestOptions());

@@ -84,7 +84,7 @@ void ImportTranspose(FloatOperator& in) {
 Value Filling(FloatOperator& in, Value x, int operand) {
   if (in.Has(operand)) return in.nodes().Reshape(in.Raw(operand), {});
   const auto affine = in.AffineOf(0);
-  return in.nodes().Number(
+  return in.nodes().Scalar(
       x.type().element, affine ? static_cast<double>(affine->zeros[0]) : 0.0);
 }
 
@@ -107,7 +107,7 @@ void ImportPad(FloatOperator& in) {
 
 // REFLECT leaves the border element out, SYMMETRIC repeats it.
 void ImportMirrorPad(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const auto* o = in.Read(in.op().options_as_MirrorPadOptions());
   Value x = in.Raw(0);
   const Ints pads = in.Integers(1);
@@ -125,19 +125,19 @@ void ImportMirrorPad(FloatOperator& in) {
       return;
     std::vector<Value> parts;
     if (low > 0)
-      parts.push_back(n.Reverse(n.Part(x, i, skip, skip + low), {i}));
+      parts.push_back(n.Reverse(n.SliceIn(x, i, skip, skip + low), {i}));
     parts.push_back(x);
     if (high > 0) {
       parts.push_back(
-          n.Reverse(n.Part(x, i, size - skip - high, size - skip), {i}));
+          n.Reverse(n.SliceIn(x, i, size - skip - high, size - skip), {i}));
     }
-    x = n.Join(parts, i);
+    x = n.Concatenate(parts, i);
   }
   in.SetMoved(x);
 }
 
 void ImportConcatenation(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const auto* o = in.Read(in.op().options_as_ConcatenationOptions());
   if (!in.ok() || !in.Require(in.inputs() > 0, "no operands")) return;
   // Quantised operands may differ in scale.
@@ -149,7 +149,7 @@ void ImportConcatenation(FloatOperator& in) {
     parts.push_back(alike ? in.Raw(i) : in.Real(i));
   if (!in.ok()) return;
   const int64_t axis = in.Axis(o->axis(), parts[0].type().rank());
-  const Value joined = n.Join(parts, axis);
+  const Value joined = n.Concatenate(parts, axis);
   if (alike) {
     in.SetMoved(joined);
   } else {
@@ -158,7 +158,7 @@ void ImportConcatenation(FloatOperator& in) {
 }
 
 void ImportPack(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const auto* o = in.Read(in.op().options_as_PackOptions());
   std::vector<Value> parts;
   int64_t axis = 0;
@@ -171,11 +171,11 @@ void ImportPack(FloatOperator& in) {
     parts.push_back(n.Reshape(x, shape));
   }
   if (in.ok() && in.Require(!parts.empty(), "no operands"))
-    in.SetMoved(n.Join(parts, axis));
+    in.SetMoved(n.Concatenate(parts, axis));
 }
 
 void ImportUnpack(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const auto* o = in.Read(in.op().options_as_UnpackOptions());
   const Value x = in.Raw(0);
   if (!in.ok()) return;
@@ -187,7 +187,7 @@ void ImportUnpack(FloatOperator& in) {
   Ints shape = x.type().shape;
   shape.erase(shape.begin() + axis);
   for (int i = 0; i < in.outputs() && in.ok(); ++i)
-    in.SetMoved(n.Reshape(n.Part(x, axis, i, i + 1), shape), 0, i);
+    in.SetMoved(n.Reshape(n.SliceIn(x, axis, i, i + 1), shape), 0, i);
 }
 
 // Parts of `sizes`, one of which may be -1: what is left.
@@ -213,7 +213,7 @@ void Split(FloatOperator& in, Value x, int operand, const Ints& axes,
     return;
   int64_t from = 0;
   for (int i = 0; i < in.outputs() && in.ok(); ++i) {
-    in.SetMoved(in.nodes().Part(x, axis, from, from + sizes[i]), operand, i);
+    in.SetMoved(in.nodes().SliceIn(x, axis, from, from + sizes[i]), operand, i);
     from += sizes[i];
   }
 }
@@ -268,7 +268,7 @@ Range RangeOf(int64_t size, int64_t begin, int64_t end, int64_t step,
 }
 
 void ImportStridedSlice(FloatOperator& in) {
-  HloNodes& n = in.nodes();
+  HloBuilder& n = in.nodes();
   const auto* o = in.Read(in.op().options_as_StridedSliceOptions());
   Value x = in.Raw(0);
   const Ints begin = in.Integers(1), end = in.Integers(2),
@@ -367,7 +367,7 @@ void ImportShape(FloatOperator& in) {
 
 void ImportRank(FloatOperator& in) {
   const Value x = in.Raw(0);
-  if (in.ok()) in.Set(in.nodes().Number(kI32, x.type().rank()));
+  if (in.ok()) in.Set(in.nodes().Scalar(kI32, x.type().rank()));
 }
 
 }  // namespace

@@ -123,12 +123,12 @@ Mask MaskOf(OnnxNode& n, const Sizes& s, int64_t past) {
 Value Weights(HloBuilder& b, const Value& x) {
   const int64_t last = x.type().rank() - 1;
   const Value zero = b.Scalar(x.type().element, 0);
-  const Value top = b.Reduce(Op::kHloMaximum, x, -kInfinity, {last}, true);
+  const Value top = b.Reduce(Op::kHloMaximum, x, {last}, true);
   const Value none = b.Compare(Direction::kEq, top, -kInfinity);
   const Value e =
       b.Unary(Op::kHloExponential,
               b.Binary(Op::kHloSubtract, x, b.Select(none, zero, top)));
-  const Value sum = b.Reduce(Op::kHloAdd, e, 0, {last}, true);
+  const Value sum = b.Reduce(Op::kHloAdd, e, {last}, true);
   return b.Binary(Op::kHloDivide, e,
                   b.Select(none, b.Scalar(x.type().element, 1), sum));
 }

@@ -6,14 +6,13 @@
 #include <limits>
 
 #include "absl/strings/ascii.h"
+#include "host/import/hlo/hlo_functions.h"
 #include "host/import/onnx/operators.h"
 
 namespace systole::import {
 namespace {
 
 using ir::Direction;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Value Times(HloBuilder& b, const Value& x, const Value& y) {
   return b.Binary(Op::kHloMultiply, x, y);
@@ -160,14 +159,9 @@ Values ConvertGelu(OnnxNode& n) {
   HloBuilder& b = n.b;
   const Value x = n.In(0);
   const std::string how = n.Text("approximate", "none");
-  const Value half = Times(b, x, 0.5);
-  if (how == "none")
-    return {Times(b, half, Plus(b, Erf(b, Times(b, x, M_SQRT1_2)), 1.0))};
+  if (how == "none") return {Gelu(b, x)};
   if (!n.Check(how == "tanh", "approximate '", how, "'")) return {};
-  const Value cube = Times(b, Times(b, x, x), x);
-  const Value inner =
-      Times(b, Plus(b, x, Times(b, cube, 0.044715)), std::sqrt(2 / M_PI));
-  return {Times(b, half, Plus(b, b.Unary(Op::kHloTanh, inner), 1.0))};
+  return {GeluOfTanh(b, x)};
 }
 Values ConvertHardSigmoid(OnnxNode& n) {
   return {
@@ -216,68 +210,25 @@ Values Rows(OnnxNode& n,
       b.Reshape(x, {Product(shape, 0, axis), Product(shape, axis)});
   return {b.Reshape(function(b, flat, 1), shape)};
 }
-Values ConvertSoftmax(OnnxNode& n) { return Rows(n, Softmax); }
+Value PlainSoftmax(HloBuilder& b, const Value& x, int64_t axis) {
+  return Softmax(b, x, axis);
+}
+Values ConvertSoftmax(OnnxNode& n) { return Rows(n, PlainSoftmax); }
 Values ConvertLogSoftmax(OnnxNode& n) { return Rows(n, LogSoftmax); }
 
 // 1 at the first of the largest values.
 Value Hardmax(HloBuilder& b, const Value& x, int64_t axis) {
-  const Value largest = b.Reduce(Op::kHloMaximum, x, -kInfinity, {axis}, true);
+  const Value largest = b.Reduce(Op::kHloMaximum, x, {axis}, true);
   const ir::Type indices{ir::ElementType::kInt32, x.type().shape, {}};
   const Value i = b.Iota(indices, axis);
   const Value at = b.Select(b.Compare(Direction::kEq, x, largest), i,
                             b.Scalar(indices.element, 1 << 30));
-  const Value first = b.Reduce(Op::kHloMinimum, at, 1 << 30, {axis}, true);
+  const Value first = b.Reduce(Op::kHloMinimum, at, {axis}, true);
   return b.Convert(b.Compare(Direction::kEq, i, first), x.type().element);
 }
 Values ConvertHardmax(OnnxNode& n) { return Rows(n, Hardmax); }
 
 }  // namespace
-
-Value Softmax(HloBuilder& b, const Value& x, int64_t axis) {
-  const Value largest = b.Reduce(Op::kHloMaximum, x, -kInfinity, {axis}, true);
-  const Value e =
-      b.Unary(Op::kHloExponential, b.Binary(Op::kHloSubtract, x, largest));
-  return Over(b, e, b.Reduce(Op::kHloAdd, e, 0, {axis}, true));
-}
-
-Value LogSoftmax(HloBuilder& b, const Value& x, int64_t axis) {
-  const Value largest = b.Reduce(Op::kHloMaximum, x, -kInfinity, {axis}, true);
-  const Value less = b.Binary(Op::kHloSubtract, x, largest);
-  const Value sum = b.Reduce(Op::kHloAdd, b.Unary(Op::kHloExponential, less), 0,
-                             {axis}, true);
-  return b.Binary(Op::kHloSubtract, less, b.Unary(Op::kHloLog, sum));
-}
-
-// Below 1 the Taylor series 2 / sqrt(pi) * sum (-1)^k x^(2k+1) / (k! (2k+1)),
-// from there on formula 7.1.26 of Abramowitz and Stegun, Handbook of
-// Mathematical Functions.
-Value Erf(HloBuilder& b, const Value& x) {
-  constexpr int kTerms = 10;
-  const Value square = Times(b, x, x);
-  Value series;
-  double factorial = 1;
-  std::vector<double> factors;
-  for (int k = 0; k < kTerms; ++k) {
-    if (k > 0) factorial *= -k;
-    factors.push_back(2 / std::sqrt(M_PI) / factorial / (2 * k + 1));
-  }
-  series = b.BroadcastTo(b.Scalar(x.type().element, factors[kTerms - 1]),
-                         x.type().shape);
-  for (int k = kTerms - 2; k >= 0; --k)
-    series = Plus(b, Times(b, series, square), factors[k]);
-  const Value near = Times(b, series, x);
-  const Value a = b.Unary(Op::kHloAbs, x);
-  const Value one = b.Scalar(x.type().element, 1);
-  const Value t = Over(b, one, Plus(b, Times(b, a, 0.3275911), 1.0));
-  Value p = Times(b, t, 1.061405429);
-  for (const double factor :
-       {-1.453152027, 1.421413741, -0.284496736, 0.254829592})
-    p = Times(b, Plus(b, p, factor), t);
-  const Value e = b.Unary(Op::kHloExponential, b.Unary(Op::kHloNegate, square));
-  const Value far =
-      Times(b, Minus(b, 1, Times(b, p, e)), b.Unary(Op::kHloSign, x));
-  return b.Select(b.Compare(Direction::kLt, a, 1.0), near, far);
-}
 
 Activation FindActivation(const std::string& name, float alpha, float beta) {
   const auto given = [](float value, float otherwise) {

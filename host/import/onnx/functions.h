@@ -8,16 +8,9 @@
 #include <functional>
 #include <string>
 
-#include "host/import/onnx/hlo_builder.h"
+#include "host/import/hlo/hlo_builder.h"
 
 namespace systole::import {
-
-// exp(x - max) / sum over one dimension, and its logarithm.
-Value Softmax(HloBuilder& b, const Value& x, int64_t axis);
-Value LogSoftmax(HloBuilder& b, const Value& x, int64_t axis);
-
-// Gauss's error function, to 2e-7.
-Value Erf(HloBuilder& b, const Value& x);
 
 // The activation functions of recurrent operators, by their names in lower
 // case; null: not known. Attributes that are not given have NaN.

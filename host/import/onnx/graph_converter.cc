@@ -293,7 +293,9 @@ absl::Status GraphConverter::ConvertNode(const NodeProto& node) {
   auto attributes = AttributesOf(node);
   if (!attributes.ok()) return attributes.status();
   n.attributes = *std::move(attributes);
-  b_.state().location = NodeText(node);
+  const std::string name =
+      node.output_size() > 0 ? Printable(node.output(0)) : std::string();
+  b_.Begin(name, NodeText(node));
   Values results;
   if (op == nullptr) {
     auto called = ConvertFunction(*function->second, n);
@@ -306,10 +308,13 @@ absl::Status GraphConverter::ConvertNode(const NodeProto& node) {
           absl::StrCat(count, " inputs: ", op->least_inputs, " to ",
                        op->most_inputs, " are allowed"));
     }
-    n.subgraph = [this](const void* graph, HloBuilder& b,
-                        const Values& inputs) {
-      return ConvertSubgraph(*static_cast<const onnx::GraphProto*>(graph), b,
-                             inputs);
+    n.subgraph = [this, &name, &node](const void* graph, HloBuilder& b,
+                                      const Values& inputs) {
+      Values outputs = ConvertSubgraph(
+          *static_cast<const onnx::GraphProto*>(graph), b, inputs);
+      b.state().name = name;
+      b.state().location = NodeText(node);
+      return outputs;
     };
     n.counts = [](const void* graph) {
       const auto& g = *static_cast<const onnx::GraphProto*>(graph);
@@ -318,7 +323,8 @@ absl::Status GraphConverter::ConvertNode(const NodeProto& node) {
     results = op->convert(n);
     if (b_.ok()) n.CheckAllRead();
   }
-  if (!b_.ok()) return b_.state().status;
+  if (!b_.ok()) return b_.status();
+  if (!results.empty() && results[0].node != nullptr) b_.NameResult(results[0]);
   for (int i = 0; i < node.output_size(); ++i) {
     if (!n.Wants(i)) continue;
     if (i >= static_cast<int>(results.size()) || results[i].node == nullptr) {

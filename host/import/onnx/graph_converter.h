@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "host/import/onnx/hlo_builder.h"
+#include "host/import/hlo/hlo_builder.h"
 #include "host/import/onnx/onnx_node.h"
 #include "host/import/onnx/tensors.h"
 #include "onnx-ml.pb.h"

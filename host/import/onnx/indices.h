@@ -5,7 +5,7 @@
 #ifndef SYSTOLE_HOST_IMPORT_ONNX_INDICES_H_
 #define SYSTOLE_HOST_IMPORT_ONNX_INDICES_H_
 
-#include "host/import/onnx/hlo_builder.h"
+#include "host/import/hlo/hlo_builder.h"
 
 namespace systole::import {
 

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Losses of classifications, of values along dimension 1.
-#include "host/import/onnx/functions.h"
+#include "host/import/hlo/hlo_functions.h"
 #include "host/import/onnx/indices.h"
 #include "host/import/onnx/operators.h"
 
@@ -51,10 +51,10 @@ Value Loss(OnnxNode& n, const Value& logarithms) {
       b.Binary(Op::kHloMultiply, b.Unary(Op::kHloNegate, taken), weight);
   if (reduction == "none") return loss;
   const Ints all = Range(0, static_cast<int64_t>(shape.size()));
-  const Value sum = b.Reduce(Op::kHloAdd, loss, 0, all, false);
+  const Value sum = b.Reduce(Op::kHloAdd, loss, all, false);
   if (reduction == "sum") return sum;
   return b.Binary(Op::kHloDivide, sum,
-                  b.Reduce(Op::kHloAdd, weight, 0, all, false));
+                  b.Reduce(Op::kHloAdd, weight, all, false));
 }
 
 Values NegativeLogLikelihoodLoss(OnnxNode& n) { return {Loss(n, n.In(0))}; }

@@ -15,7 +15,7 @@ using ir::ElementType;
 Value Mean(HloBuilder& b, const Value& x, const Ints& axes) {
   int64_t count = 1;
   for (const int64_t axis : axes) count *= x.type().shape[axis];
-  return b.Binary(Op::kHloDivide, b.Reduce(Op::kHloAdd, x, 0, axes, true),
+  return b.Binary(Op::kHloDivide, b.Reduce(Op::kHloAdd, x, axes, true),
                   static_cast<double>(count));
 }
 Value Square(HloBuilder& b, const Value& x) {
@@ -173,7 +173,7 @@ Values LpNormalization(OnnxNode& n) {
   const int64_t p = n.Int("p", 2);
   if (!n.Check(p == 1 || p == 2, "p = ", p)) return {};
   const Value sizes = p == 1 ? b.Unary(Op::kHloAbs, x) : Square(b, x);
-  Value norm = b.Reduce(Op::kHloAdd, sizes, 0, {axis}, true);
+  Value norm = b.Reduce(Op::kHloAdd, sizes, {axis}, true);
   if (p == 2) norm = b.Unary(Op::kHloSqrt, norm);
   // Of zeros the result is 0.
   const Value zero = b.Scalar(x.type().element, 0);
@@ -195,7 +195,7 @@ Values Lrn(OnnxNode& n) {
   window.window[1] = size;
   window.low[1] = (size - 1) / 2;
   window.high[1] = size - 1 - window.low[1];
-  const Value sum = b.ReduceWindow(Op::kHloAdd, Square(b, x), 0, window);
+  const Value sum = b.ReduceWindow(Op::kHloAdd, Square(b, x), window);
   const Value base = b.Binary(
       Op::kHloAdd,
       b.Binary(Op::kHloMultiply, sum, alpha / static_cast<double>(size)), bias);

@@ -22,7 +22,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "host/import/onnx/hlo_builder.h"
+#include "host/import/hlo/hlo_builder.h"
 
 namespace systole::import {
 

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "host/files/printable.h"
-#include "host/import/onnx/hlo_builder.h"
+#include "host/import/hlo/hlo_builder.h"
 #include "host/npy/npy.h"
 
 namespace systole::import {

@@ -89,7 +89,7 @@ Values MaxPool(OnnxNode& n) {
   const bool columns = n.Int("storage_order", 0) != 0;
   if (!n.b.ok()) return {};
   if (n.Wants(1)) return MaxWithPlaces(n, n.In(0), OfTensor(w), columns);
-  return {n.b.ReduceWindow(Op::kHloMaximum, n.In(0), -kInfinity, OfTensor(w))};
+  return {n.b.ReduceWindow(Op::kHloMaximum, n.In(0), OfTensor(w))};
 }
 
 // How many elements each window has: those of the tensor, or with `padding` of
@@ -127,7 +127,7 @@ Values AveragePool(OnnxNode& n) {
   const bool padding = n.Int("count_include_pad", 0) != 0;
   if (!b.ok()) return {};
   const ElementType element = n.Element(0);
-  const Value sum = b.ReduceWindow(Op::kHloAdd, n.In(0), 0, OfTensor(w));
+  const Value sum = b.ReduceWindow(Op::kHloAdd, n.In(0), OfTensor(w));
   if (!b.ok() || !n.Check(Product(sum.type().shape, 2) <= 1 << 24,
                           "more than 2^24 windows"))
     return {};
@@ -160,27 +160,25 @@ Values LpPool(OnnxNode& n) {
   const int64_t p = n.Int("p", 2);
   if (!n.Check(p >= 1, "p = ", p)) return {};
   const Value sum =
-      n.b.ReduceWindow(Op::kHloAdd, Powered(n.b, n.In(0), p), 0, OfTensor(w));
+      n.b.ReduceWindow(Op::kHloAdd, Powered(n.b, n.In(0), p), OfTensor(w));
   return {Rooted(n.b, sum, p)};
 }
 
 Values GlobalAveragePool(OnnxNode& n) {
   if (!n.CheckRank(0, 2)) return {};
-  const Value sum =
-      n.b.Reduce(Op::kHloAdd, n.In(0), 0, Range(2, n.Rank(0)), true);
+  const Value sum = n.b.Reduce(Op::kHloAdd, n.In(0), Range(2, n.Rank(0)), true);
   return {n.b.Binary(Op::kHloDivide, sum,
                      static_cast<double>(Product(n.Shape(0), 2)))};
 }
 Values GlobalMaxPool(OnnxNode& n) {
   if (!n.CheckRank(0, 2)) return {};
-  return {n.b.Reduce(Op::kHloMaximum, n.In(0), -kInfinity, Range(2, n.Rank(0)),
-                     true)};
+  return {n.b.Reduce(Op::kHloMaximum, n.In(0), Range(2, n.Rank(0)), true)};
 }
 Values GlobalLpPool(OnnxNode& n) {
   const int64_t p = n.Int("p", 2);
   if (!n.CheckRank(0, 2) || !n.Check(p >= 1, "p = ", p)) return {};
   return {Rooted(n.b,
-                 n.b.Reduce(Op::kHloAdd, Powered(n.b, n.In(0), p), 0,
+                 n.b.Reduce(Op::kHloAdd, Powered(n.b, n.In(0), p),
                             Range(2, n.Rank(0)), true),
                  p)};
 }

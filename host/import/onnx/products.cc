@@ -82,7 +82,7 @@ void TakeDiagonals(HloBuilder& b, Term& term) {
                   b.Iota(places, static_cast<int64_t>(k)));
     term.value = b.Reduce(
         Op::kHloAdd,
-        b.Select(same, term.value, b.Scalar(term.value.type().element, 0)), 0,
+        b.Select(same, term.value, b.Scalar(term.value.type().element, 0)),
         {static_cast<int64_t>(k)}, false);
     term.labels.erase(k, 1);
     --i;
@@ -99,7 +99,7 @@ void SumOut(HloBuilder& b, Term& term, const Labels& kept) {
       axes.push_back(static_cast<int64_t>(i));
     }
   }
-  term.value = b.Reduce(Op::kHloAdd, term.value, 0, axes, false);
+  term.value = b.Reduce(Op::kHloAdd, term.value, axes, false);
   term.labels = left;
 }
 

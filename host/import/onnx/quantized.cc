@@ -125,11 +125,9 @@ Values DynamicQuantizeLinear(OnnxNode& n) {
     return {};
   const Ints all = Range(0, x.type().rank());
   const Value low =
-      b.Binary(Op::kHloMinimum,
-               b.Reduce(Op::kHloMinimum, x, kInfinity, all, false), 0.0);
+      b.Binary(Op::kHloMinimum, b.Reduce(Op::kHloMinimum, x, all, false), 0.0);
   const Value high =
-      b.Binary(Op::kHloMaximum,
-               b.Reduce(Op::kHloMaximum, x, -kInfinity, all, false), 0.0);
+      b.Binary(Op::kHloMaximum, b.Reduce(Op::kHloMaximum, x, all, false), 0.0);
   const Value scale =
       b.Binary(Op::kHloDivide, b.Binary(Op::kHloSubtract, high, low), 255.0);
   const Value zero = Quantized(

@@ -12,8 +12,6 @@ namespace {
 
 using ir::ElementType;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 struct Reduced {
   Ints axes;
   bool keep = true;
@@ -52,7 +50,7 @@ Value Root(HloBuilder& b, const Value& x) {
 }
 
 Value Sum(HloBuilder& b, const Value& x, const Reduced& how) {
-  return b.Reduce(Op::kHloAdd, x, 0, how.axes, how.keep);
+  return b.Reduce(Op::kHloAdd, x, how.axes, how.keep);
 }
 
 Values ReduceSum(OnnxNode& n) {
@@ -67,14 +65,13 @@ Values ReduceMean(OnnxNode& n) {
 }
 Values ReduceProd(OnnxNode& n) {
   const Reduced how = HowReduced(n);
-  return {n.b.Reduce(Op::kHloMultiply, n.In(0), 1, how.axes, how.keep)};
+  return {n.b.Reduce(Op::kHloMultiply, n.In(0), how.axes, how.keep)};
 }
 
 template <Op kOp>
 Values Extreme(OnnxNode& n) {
   const Reduced how = HowReduced(n);
-  const double initial = kOp == Op::kHloMaximum ? -kInfinity : kInfinity;
-  return {n.b.Reduce(kOp, n.In(0), initial, how.axes, how.keep)};
+  return {n.b.Reduce(kOp, n.In(0), how.axes, how.keep)};
 }
 
 Values ReduceL1(OnnxNode& n) {
@@ -99,17 +96,16 @@ Values ReduceLogSumExp(OnnxNode& n) {
   HloBuilder& b = n.b;
   const Reduced how = HowReduced(n);
   const Value x = n.In(0);
-  Value largest = b.Reduce(Op::kHloMaximum, x, -kInfinity, how.axes, true);
+  Value largest = b.Reduce(Op::kHloMaximum, x, how.axes, true);
   if (!b.ok()) return {};
   largest = b.Select(b.Unary(Op::kHloIsFinite, largest), largest,
                      b.Scalar(x.type().element, 0));
   const Value e =
       b.Unary(Op::kHloExponential, b.Binary(Op::kHloSubtract, x, largest));
-  const Value sum = b.Reduce(Op::kHloAdd, e, 0, how.axes, true);
+  const Value sum = b.Reduce(Op::kHloAdd, e, how.axes, true);
   const Value result =
       b.Binary(Op::kHloAdd, b.Unary(Op::kHloLog, sum), largest);
-  return {how.keep ? result
-                   : b.Reduce(Op::kHloAdd, result, 0, how.axes, false)};
+  return {how.keep ? result : b.Reduce(Op::kHloAdd, result, how.axes, false)};
 }
 
 }  // namespace

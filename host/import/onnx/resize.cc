@@ -25,6 +25,15 @@ struct AxisResize {
   double scale = 1, start = 0, end = 1;  // of the region, for cropping
 };
 
+constexpr int64_t kMostPixels = 1 << 24;  // of a dimension
+
+// The nearest integer below; 0, which no dimension has, for what is no size.
+int64_t SizeOf(double size) {
+  return size >= 1 && size <= double{kMostPixels}
+             ? static_cast<int64_t>(std::floor(size))
+             : 0;
+}
+
 // The place in the operand of the centre of a result.
 double PlaceOf(const Resizing& how, const AxisResize& axis, int64_t i) {
   const auto x = static_cast<double>(i), in = static_cast<double>(axis.in),
@@ -183,9 +192,13 @@ Values ResizeAll(OnnxNode& n, const Resizing& how,
 
 bool CheckSizes(OnnxNode& n, const std::vector<AxisResize>& axes) {
   for (const AxisResize& axis : axes) {
-    if (!n.Check(axis.in > 0 && axis.out > 0 && axis.out <= 1 << 24 &&
+    if (!n.Check(axis.in > 0 && axis.out > 0 && axis.out <= kMostPixels &&
                      axis.scale > 0,
-                 "a size of ", axis.in, " becomes ", axis.out))
+                 "a size of ", axis.in, " times ", axis.scale, " is not 1 to ",
+                 kMostPixels) ||
+        !n.Check(std::abs(axis.start) <= double{kMostPixels} &&
+                     std::abs(axis.end) <= double{kMostPixels},
+                 "a roi from ", axis.start, " to ", axis.end))
       return false;
   }
   return n.b.ok();
@@ -212,9 +225,7 @@ Values Upsample(OnnxNode& n) {
     return {};
   std::vector<AxisResize> axes;
   for (size_t i = 0; i < shape.size(); ++i) {
-    axes.push_back({shape[i],
-                    static_cast<int64_t>(
-                        std::floor(static_cast<double>(shape[i]) * scales[i])),
+    axes.push_back({shape[i], SizeOf(static_cast<double>(shape[i]) * scales[i]),
                     scales[i]});
   }
   if (!CheckSizes(n, axes)) return {};
@@ -233,8 +244,7 @@ bool SetSizes(OnnxNode& n, const Ints& at, std::vector<AxisResize>& axes) {
     for (size_t i = 0; i < at.size(); ++i) {
       AxisResize& axis = axes[at[i]];
       axis.scale = scales[i];
-      axis.out = static_cast<int64_t>(
-          std::floor(static_cast<double>(axis.in) * axis.scale));
+      axis.out = SizeOf(static_cast<double>(axis.in) * axis.scale);
     }
     return n.b.ok();
   }
@@ -260,8 +270,7 @@ bool SetSizes(OnnxNode& n, const Ints& at, std::vector<AxisResize>& axes) {
     return false;
   for (const int64_t i : at) {
     axes[i].scale = common;
-    axes[i].out = static_cast<int64_t>(
-        std::floor(static_cast<double>(axes[i].in) * common + 0.5));
+    axes[i].out = SizeOf(static_cast<double>(axes[i].in) * common + 0.5);
   }
   return n.b.ok();
 }

@@ -171,6 +171,14 @@ TEST(FloatModels, SayWhatDoesNotFit) {
                                                     tflite::Activation_SIGN_BIT)
                                .Union()),
               HasSubstr("fused activation SIGN_BIT"));
+  FloatNet branch;
+  const int nothing = branch.b.Subgraph({}, {}),
+            is = branch.In(Array({}, {1}), kTruth);
+  EXPECT_THAT(
+      branch.Refusal(
+          tflite::BuiltinOperator_IF, {is}, {2}, tflite::Options_IfOptions,
+          tflite::CreateIfOptions(branch.b.fbb, nothing, nothing).Union()),
+      HasSubstr("a region without results"));
   FloatNet none;
   EXPECT_THAT(none.Refusal(tflite::BuiltinOperator_ABS, {none.Out({2})}, {2}),
               HasSubstr("tensor 0 (f32[2]): is read before it is computed"));

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "host/ir/evaluate.h"
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"

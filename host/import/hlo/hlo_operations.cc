@@ -3,10 +3,11 @@
 //
 // The single operations of HloBuilder.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "host/import/onnx/hlo_builder.h"
+#include "host/import/hlo/hlo_builder.h"
 #include "host/ir/verifier.h"
 
 namespace systole::import {
@@ -16,8 +17,28 @@ using ir::Type;
 
 absl::Status DoNotStretch(const Value& x, const Value& y) {
   return absl::InvalidArgumentError(
-      absl::StrCat("shapes ", ir::ShapeText(x.type().shape), " and ",
-                   ir::ShapeText(y.type().shape), " do not go together"));
+      absl::StrCat(ir::TypeText(x.type()), " and ", ir::TypeText(y.type()),
+                   " do not go together"));
+}
+
+// The element that an operation combines with any other to that one. For a
+// maximum of integers it is the least one, to which -infinity is rounded.
+Value IdentityOf(HloBuilder& b, Op op, const Value& x) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double identity = op == Op::kHloMaximum   ? -kInfinity
+                          : op == Op::kHloMinimum ? kInfinity
+                          : op == Op::kHloMultiply || op == Op::kHloAnd ? 1
+                                                                        : 0;
+  return b.Scalar(x.type().element, identity);
+}
+
+// The operation as a region of two scalars.
+std::shared_ptr<const ir::Module> Combining(HloBuilder& b, Op op,
+                                            const Value& x) {
+  const Type scalar{x.type().element, {}, {}};
+  return b.Region({scalar, scalar}, [op](HloBuilder& inner, const Values& v) {
+    return Values{inner.AddOne(op, {v[0], v[1]})};
+  });
 }
 
 }  // namespace
@@ -143,20 +164,21 @@ Value HloBuilder::Iota(const Type& type, int64_t dimension) {
   return AddOne(Op::kHloIota, {}, ir::HloDimensionAttributes{dimension}, type);
 }
 
-Value HloBuilder::Reduce(Op op, const Value& x, double initial,
-                         const Ints& dimensions, bool keep) {
-  const Type scalar{x.type().element, {}, {}};
-  const auto region =
-      Region({scalar, scalar}, [op](HloBuilder& b, const Values& v) {
-        return Values{b.AddOne(op, {v[0], v[1]})};
-      });
+Value HloBuilder::Clamp(double low, const Value& x, double high) {
+  const ir::ElementType element = x.type().element;
+  return AddOne(Op::kHloClamp, {Scalar(element, low), x, Scalar(element, high)},
+                {}, x.type());
+}
+
+Value HloBuilder::Reduce(Op op, const Value& x, const Ints& dimensions,
+                         bool keep) {
   Value result = x;
   if (!dimensions.empty()) {
     Ints sorted = dimensions;
     std::sort(sorted.begin(), sorted.end());
-    result =
-        AddOne(Op::kHloReduce, {x, Scalar(scalar.element, initial)},
-               ir::HloDimensionsAttributes{sorted}, std::nullopt, {region});
+    result = AddOne(Op::kHloReduce, {x, IdentityOf(*this, op, x)},
+                    ir::HloDimensionsAttributes{sorted}, std::nullopt,
+                    {Combining(*this, op, x)});
   }
   if (!keep || !ok()) return result;
   Ints shape = x.type().shape;
@@ -164,15 +186,10 @@ Value HloBuilder::Reduce(Op op, const Value& x, double initial,
   return Reshape(result, shape);
 }
 
-Value HloBuilder::ReduceWindow(Op op, const Value& x, double initial,
+Value HloBuilder::ReduceWindow(Op op, const Value& x,
                                const ir::HloWindowAttributes& window) {
-  const Type scalar{x.type().element, {}, {}};
-  const auto region =
-      Region({scalar, scalar}, [op](HloBuilder& b, const Values& v) {
-        return Values{b.AddOne(op, {v[0], v[1]})};
-      });
-  return AddOne(Op::kHloReduceWindow, {x, Scalar(scalar.element, initial)},
-                window, std::nullopt, {region});
+  return AddOne(Op::kHloReduceWindow, {x, IdentityOf(*this, op, x)}, window,
+                std::nullopt, {Combining(*this, op, x)});
 }
 
 Value HloBuilder::DotGeneral(const Value& x, const Value& y,

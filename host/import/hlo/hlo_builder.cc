@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
-#include "host/import/onnx/hlo_builder.h"
+#include "host/import/hlo/hlo_builder.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "host/ir/evaluate.h"
 #include "host/ir/hlo/ops.h"
@@ -101,9 +102,36 @@ Value HloBuilder::Fail(const absl::Status& status) {
   return NoResult();
 }
 
+void HloBuilder::Begin(std::string name, std::string location) {
+  state_.name = std::move(name);
+  state_.location = std::move(location);
+  state_.status = absl::OkStatus();
+}
+
+std::string HloBuilder::Unique(const std::string& base) {
+  std::string name = base;
+  while (names_[name]++ > 0) name = absl::StrCat(base, ".", names_[base] - 1);
+  return name;
+}
+
+std::string HloBuilder::NameOf(const std::string& kind) {
+  return Unique(state_.name.empty() ? kind
+                                    : absl::StrCat(state_.name, ".", kind));
+}
+
+void HloBuilder::NameResult(const Value& value) {
+  // Nodes of other operators keep their names.
+  if (!ok() || state_.name.empty() || own_.count(value.node) == 0 ||
+      value->location != state_.location ||
+      !absl::StartsWith(value->name, state_.name))
+    return;
+  value->name = Unique(state_.name);
+}
+
 Value HloBuilder::Parameter(const std::string& name, const ir::Type& type,
                             const std::string& input) {
-  return Own({name, Op::kParameter, type, {}, ir::ParameterAttributes{input}});
+  return Own(
+      {Unique(name), Op::kParameter, type, {}, ir::ParameterAttributes{input}});
 }
 
 ir::Node* HloBuilder::Own(ir::Node node) {
@@ -142,8 +170,8 @@ void HloBuilder::Capture(const Values& values) {
 
 Value HloBuilder::Constant(const ir::Type& type, Literal data) {
   if (!ok()) return NoResult();
-  ir::Node node = ir::MakeConstant(absl::StrCat("constant.", ++state_.nodes),
-                                   type, std::move(data));
+  ++state_.nodes;
+  ir::Node node = ir::MakeConstant(NameOf("constant"), type, std::move(data));
   node.location = state_.location;
   if (const absl::Status s = ir::VerifyNode(node); !s.ok()) return Fail(s);
   return Own(std::move(node));
@@ -153,10 +181,27 @@ Value HloBuilder::Scalar(ir::ElementType element, double value) {
   return Constant({element, {}, {}}, LiteralOf(element, {value}));
 }
 
-Value HloBuilder::Integers(const Ints& values) {
+Value HloBuilder::Integers(const Ints& values, ir::ElementType element) {
   return Constant(
-      {ir::ElementType::kInt64, {static_cast<int64_t>(values.size())}, {}},
-      Literal(std::vector<int64_t>(values)));
+      {element, {static_cast<int64_t>(values.size())}, {}},
+      ir::WithElement(element, [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        if constexpr (std::is_integral_v<T>) {
+          return Literal(std::vector<T>(values.begin(), values.end()));
+        } else {
+          return Literal::Zeros(ir::ElementType::kInt64, 0);  // no integers
+        }
+      }));
+}
+
+Value HloBuilder::Floats(const std::vector<float>& values) {
+  return Constant(
+      {ir::ElementType::kFloat32, {static_cast<int64_t>(values.size())}, {}},
+      Literal(values));
+}
+
+Value HloBuilder::Filled(const ir::Type& type, double value) {
+  return BroadcastTo(Scalar(type.element, value), type.shape);
 }
 
 std::optional<Literal> HloBuilder::ConstantOf(const Value& value) {
@@ -189,8 +234,10 @@ std::optional<Literal> HloBuilder::ConstantOf(const Value& value) {
 
 std::optional<std::vector<Literal>> HloBuilder::Folded(Op op,
                                                        const Values& operands,
-                                                       int64_t elements) {
-  if (op == Op::kHloRng) return std::nullopt;
+                                                       int64_t elements,
+                                                       bool floats) {
+  if (op == Op::kHloRng || (floats && !state_.folds_floats))
+    return std::nullopt;
   int64_t most = kFoldedElements;
   for (const Value& value : operands) {
     const bool stretched = value->op == Op::kHloBroadcastInDim &&
@@ -218,8 +265,8 @@ Values HloBuilder::Add(Op op, const Values& operands, ir::Attributes attributes,
         absl::StrCat("more than ", kMostNodes, " operations")));
     return none();
   }
-  ir::Node node{absl::StrCat(ShortName(op), ".", state_.nodes), op,
-                shaped ? *shaped : ir::Type{}, operands, std::move(attributes)};
+  ir::Node node{"", op, shaped ? *shaped : ir::Type{}, operands,
+                std::move(attributes)};
   node.regions = std::move(regions);
   node.location = state_.location;
   if (!shaped && !operands.empty()) {
@@ -231,6 +278,10 @@ Values HloBuilder::Add(Op op, const Values& operands, ir::Attributes attributes,
       const size_t count = op == Op::kHloSort
                                ? node.regions[0]->inputs().size() / 2
                                : body.outputs.size();
+      if (count == 0) {
+        Fail(absl::InvalidArgumentError("a region without results"));
+        return none();
+      }
       if (op == Op::kHloIf) {
         node.type = body.outputs[0].node.type();
         for (size_t i = 1; i < count; ++i)
@@ -265,7 +316,10 @@ Values HloBuilder::Add(Op op, const Values& operands, ir::Attributes attributes,
     Fail(s);
     return none();
   }
-  if (const auto known = Folded(op, operands, elements)) {
+  const bool floats = std::any_of(
+      types->begin(), types->end(),
+      [](const ir::Type& type) { return ir::IsFloat(type.element); });
+  if (const auto known = Folded(op, operands, elements, floats)) {
     ir::Operands pointers;
     for (const Literal& operand : *known) pointers.push_back(&operand);
     auto results = ir::Evaluation().Node(node, pointers);
@@ -276,78 +330,11 @@ Values HloBuilder::Add(Op op, const Values& operands, ir::Attributes attributes,
       return values;
     }
   }
+  node.name = NameOf(ShortName(op));
   ir::Node* const added = Own(std::move(node));
   Values values;
   for (int i = 0; i < added->results(); ++i) values.push_back({added, i});
   return values;
-}
-
-std::shared_ptr<const ir::Module> HloBuilder::Region(
-    const std::vector<ir::Type>& parameters,
-    const std::function<Values(HloBuilder&, const Values&)>& body) {
-  auto module = std::make_shared<ir::Module>();
-  HloBuilder inner(*module, state_);
-  Values values;
-  for (size_t i = 0; i < parameters.size(); ++i)
-    values.push_back(inner.Parameter(absl::StrCat("arg", i), parameters[i]));
-  for (const Value& result : body(inner, values))
-    module->outputs.push_back({"", result});
-  return module;
-}
-
-Values HloBuilder::While(
-    const Values& states,
-    const std::function<Value(HloBuilder&, const Values&)>& condition,
-    const std::function<Values(HloBuilder&, const Values&)>& body) {
-  auto test = std::make_shared<ir::Module>();
-  auto step = std::make_shared<ir::Module>();
-  HloBuilder tests(*test, state_, this), steps(*step, state_, this);
-  const auto parameters = [&](HloBuilder& b) {
-    Values values;
-    for (size_t i = 0; i < states.size(); ++i)
-      values.push_back(b.Parameter(absl::StrCat("arg", i), states[i].type()));
-    return values;
-  };
-  const Values next = body(steps, parameters(steps));
-  const Values tested = parameters(tests);
-  tests.Capture(steps.captured());
-  const Value holds = condition(tests, tested);
-  if (!ok()) return Values(std::max<size_t>(states.size(), 16), NoResult());
-  if (tests.captured().size() > steps.captured().size()) {
-    steps.Capture({tests.captured().begin() +
-                       static_cast<int64_t>(steps.captured().size()),
-                   tests.captured().end()});
-  }
-  test->outputs.push_back({"", holds});
-  for (const Value& value : next) step->outputs.push_back({"", value});
-  test->RemoveUnused();
-  step->RemoveUnused();
-  Values operands = states;
-  operands.insert(operands.end(), steps.captured().begin(),
-                  steps.captured().end());
-  return Add(Op::kHloWhile, operands, {}, std::nullopt, {test, step});
-}
-
-Values HloBuilder::Repeat(int64_t count, const Values& states,
-                          const std::function<Values(HloBuilder&, const Value&,
-                                                     const Values&)>& body) {
-  constexpr ir::ElementType kIndex = ir::ElementType::kInt32;
-  Values all = {Scalar(kIndex, 0)};
-  all.insert(all.end(), states.begin(), states.end());
-  Values results = While(
-      all,
-      [&](HloBuilder& b, const Values& now) {
-        return b.Compare(ir::Direction::kLt, now[0],
-                         static_cast<double>(count));
-      },
-      [&](HloBuilder& b, const Values& now) {
-        Values next = {b.Binary(Op::kHloAdd, now[0], 1)};
-        for (const Value& value : body(b, now[0], {now.begin() + 1, now.end()}))
-          next.push_back(value);
-        return next;
-      });
-  results.erase(results.begin());
-  return results;
 }
 
 }  // namespace systole::import

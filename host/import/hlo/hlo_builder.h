@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Builds a module of the operations of hlo/ value by value. Types follow from
-// the rules of the operations (host/ir/hlo/rules.h). What depends on constants
-// alone is computed at once, so that shapes which a model computes are known.
+// Builds a module of the operations of hlo/ value by value, for importers whose
+// operators are several of these. Types follow from the rules of the operations
+// (host/ir/hlo/rules.h). What depends on constants alone is computed at once,
+// so that shapes which a model computes are known.
 //
 //   BuildState state;
 //   HloBuilder b(module, state);
+//   b.Begin("scores", "operator 3 FULLY_CONNECTED");
 //   Value y = b.Binary(Op::kHloAdd, b.Binary(Op::kHloMultiply, x, w), bias);
 //   if (!state.status.ok()) return state.status;
 //
 // The first error is kept in the state. After it every function returns a
 // value of kMaxRank dimensions of size 1, which stands for no result.
-#ifndef SYSTOLE_HOST_IMPORT_ONNX_HLO_BUILDER_H_
-#define SYSTOLE_HOST_IMPORT_ONNX_HLO_BUILDER_H_
+#ifndef SYSTOLE_HOST_IMPORT_HLO_HLO_BUILDER_H_
+#define SYSTOLE_HOST_IMPORT_HLO_HLO_BUILDER_H_
 
 #include <cstdint>
 #include <functional>
@@ -42,21 +44,33 @@ using Values = std::vector<Value>;
 struct BuildState {
   absl::Status status;
   ir::Precision precision = ir::Precision::kDefault;
-  std::string location;  // of the nodes that are added
+  // Whether floats that depend on constants alone are computed, too. Otherwise
+  // weights stay as they are stored.
+  bool folds_floats = true;
+  // Of the nodes that are added: what their names begin with, and where in the
+  // model they come from.
+  std::string name, location;
   int64_t nodes = 0;
 };
 
 class HloBuilder {
  public:
-  // All must outlive the builder. outer: of the module around a region.
+  // All must outlive the builder, the only one of its module. outer: of the
+  // module around a region.
   HloBuilder(ir::Module& module, BuildState& state, HloBuilder* outer = nullptr)
       : module_(module), state_(state), outer_(outer) {}
 
   bool ok() const { return state_.status.ok(); }
   BuildState& state() { return state_; }
   ir::Module& module() { return module_; }
+  const absl::Status& status() const { return state_.status; }
   // Keeps the error, if it is the first; the value that stands for no result.
   Value Fail(const absl::Status& status);
+  // An operator of the model begins, without an error.
+  void Begin(std::string name, std::string location);
+  // The operator's result gets the operator's own name, if the operator made
+  // it.
+  void NameResult(const Value& value);
 
   Value Parameter(const std::string& name, const ir::Type& type,
                   const std::string& input = "");
@@ -69,7 +83,12 @@ class HloBuilder {
 
   Value Constant(const ir::Type& type, Literal data);
   Value Scalar(ir::ElementType element, double value);
-  Value Integers(const Ints& values);  // i64 [n]
+  Value Integers(const Ints& values,
+                 ir::ElementType element = ir::ElementType::kInt64);  // [n]
+  Value Floats(const std::vector<float>& values);                     // f32 [n]
+  // One number in every element.
+  Value Filled(const ir::Type& type, double value);
+  Value Like(const Value& x, double value) { return Filled(x.type(), value); }
   // The value if it depends on constants alone and has at most 2^24 elements.
   std::optional<Literal> ConstantOf(const Value& value);
 
@@ -81,6 +100,7 @@ class HloBuilder {
   Value Compare(ir::Direction direction, const Value& x, double y);
   Value Select(const Value& condition, const Value& x, const Value& y);
   Value Convert(const Value& x, ir::ElementType element);
+  Value Clamp(double low, const Value& x, double high);
 
   Value BroadcastTo(const Value& x, const Ints& shape);
   Value BroadcastInDim(const Value& x, const Ints& shape, const Ints& dims);
@@ -97,11 +117,11 @@ class HloBuilder {
   Value Reverse(const Value& x, const Ints& dimensions);
   Value Iota(const ir::Type& type, int64_t dimension);
 
-  // Combines the elements by an operation of two operands; the dimensions stay
-  // with size 1 if `keep`.
-  Value Reduce(Op op, const Value& x, double initial, const Ints& dimensions,
-               bool keep);
-  Value ReduceWindow(Op op, const Value& x, double initial,
+  // Combines the elements by add, multiply, maximum, minimum, and, or; the
+  // dimensions stay with size 1 if `keep`.
+  Value Reduce(Op op, const Value& x, const Ints& dimensions,
+               bool keep = false);
+  Value ReduceWindow(Op op, const Value& x,
                      const ir::HloWindowAttributes& window);
   Value DotGeneral(const Value& x, const Value& y, ir::HloDotAttributes how);
   Value Convolution(const Value& x, const Value& kernel,
@@ -135,17 +155,21 @@ class HloBuilder {
 
  private:
   Value NoResult();
+  // The name, with a number if the module has it already.
+  std::string Unique(const std::string& base);
+  std::string NameOf(const std::string& kind);
   // Counted and known as one of this module.
   ir::Node* Own(ir::Node node);
   // The values of the operands, if the operation is to be computed at once.
   std::optional<std::vector<Literal>> Folded(Op op, const Values& operands,
-                                             int64_t elements);
+                                             int64_t elements, bool floats);
 
   ir::Module& module_;
   BuildState& state_;
   HloBuilder* outer_;
   Values captured_;
   std::unordered_set<const ir::Node*> own_;
+  std::unordered_map<std::string, int> names_;  // uses of each
   std::unordered_map<const ir::Node*, std::vector<std::pair<int, Value>>> here_;
   std::unordered_map<const ir::Node*, std::vector<Literal>> known_;
   std::unique_ptr<ir::Module> scratch_;
@@ -161,4 +185,4 @@ Ints Range(int64_t first, int64_t limit);
 
 }  // namespace systole::import
 
-#endif  // SYSTOLE_HOST_IMPORT_ONNX_HLO_BUILDER_H_
+#endif  // SYSTOLE_HOST_IMPORT_HLO_HLO_BUILDER_H_
