@@ -2,12 +2,12 @@
 # SPDX-FileCopyrightText: Systole contributors
 
 # An object library that registers a build of a chip (verif/tb/modelled_core.h):
-# systole_core_build(target ENGINE engine PRESET preset CLASS class LIB library [CHECKED] [TRACED] [NODE node [PROBED] [COVERED]] [PINS header])
+# systole_core_build(target ENGINE engine PRESET preset CLASS class LIB library... [CHECKED] [TRACED] [NODE node [PROBED] [COVERED]] [PINS header] [NETWORK class])
 # CLASS: the model, whose header has its name, LIB: what compiles it, TRACED: it records waveforms, NODE: the (first) node's instance as
 # Verilator writes it, with the overview of verif/waves bound into it, and with PROBED the probe of `systole profile`, COVERED: that of
-# functional coverage, PINS: header with ForEachPin, for a build that records pins.
+# functional coverage, PINS: header with ForEachPin, for a build that records pins, NETWORK: the model of systole_network.
 function(systole_core_build target)
-  cmake_parse_arguments(ARG "CHECKED;TRACED;PROBED;COVERED" "ENGINE;PRESET;CLASS;LIB;NODE;PINS" "" ${ARGN})
+  cmake_parse_arguments(ARG "CHECKED;TRACED;PROBED;COVERED" "ENGINE;PRESET;CLASS;NETWORK;NODE;PINS" "LIB" ${ARGN})
   set(includes "#include \"${ARG_CLASS}.h\"\n")
   foreach(flag IN ITEMS CHECKED TRACED PROBED COVERED)
     set(${flag} false)
@@ -32,6 +32,10 @@ function(systole_core_build target)
     if(ARG_COVERED)
       string(APPEND members "  static const auto& Hits(const Model& m) { return ${signal}u_coverage__DOT__hits_q.m_storage; }\n")
     endif()
+  endif()
+  if(ARG_NETWORK)
+    string(APPEND includes "#include \"${ARG_NETWORK}.h\"\n")
+    string(APPEND members "  using Network = ${ARG_NETWORK};\n")
   endif()
   if(ARG_PINS)
     string(APPEND includes "#include \"${ARG_PINS}\"\n")

@@ -88,6 +88,8 @@ vpu/systole_vpu_store.sv
 vpu/systole_vpu_unit.sv
 dma/systole_dma_buffer.sv
 dma/systole_dma_load.sv
+dma/systole_dma_send.sv
+dma/systole_dma_share.sv
 dma/systole_dma_store.sv
 dma/systole_dma_walk.sv
 dma/systole_tile_loader.sv
@@ -121,6 +123,7 @@ link/systole_link.sv
 link/systole_link_arbiter.sv
 link/systole_link_buffer.sv
 link/systole_link_crc.sv
+link/systole_link_gather.sv
 link/systole_link_lanes_rx.sv
 link/systole_link_lanes_tx.sv
 link/systole_link_node.sv
@@ -132,6 +135,7 @@ link/systole_link_rx.sv
 link/systole_link_train.sv
 link/systole_link_tx.sv
 link/systole_link_unpack.sv
+link/systole_network.sv
 host/systole_axi_hbm.sv
 host/systole_counters.sv
 host/systole_csr.sv

@@ -21,7 +21,7 @@ void AppendEvents(const systole::Program& program,
     const profile::DescriptorTimes& times = recording.descriptors[d];
     const auto queue =
         static_cast<int>(compiler::QueueOf(program.descriptors[d]));
-    if (queue >= isa::kNumQueues || times.end == 0) continue;
+    if (queue >= kProbedQueues || times.end == 0) continue;
     Event event{{}, profile::NameOf(program, d)};
     event.event.unit = profile::UnitName(static_cast<profile::Unit>(queue));
     event.event.program = number;

@@ -215,6 +215,11 @@ std::vector<Access> AccessesOf(const isa::Descriptor& d, const Preset& preset) {
       return DmaAccesses<isa::Load>(d, preset, true);
     case isa::Opcode::kStore:
       return DmaAccesses<isa::Store>(d, preset, false);
+    case isa::Opcode::kSend: {  // its destination is another core's memory
+      auto accesses = DmaAccesses<isa::Send>(d, preset, false);
+      accesses.erase(accesses.begin());
+      return accesses;
+    }
     case isa::Opcode::kMatmul:
       return MatmulAccesses(d, preset);
     case isa::Opcode::kRequant:

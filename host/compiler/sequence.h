@@ -36,7 +36,7 @@ namespace systole::compiler {
 // The latest step of each queue that a step must come after; -1 = none. Earlier
 // steps of that queue are implied.
 using Dependences = std::array<int, isa::kNumQueues>;
-inline constexpr Dependences kNoDependences = {-1, -1, -1, -1, -1};
+inline constexpr Dependences kNoDependences = {-1, -1, -1, -1, -1, -1};
 
 struct Step {
   isa::Descriptor descriptor{};

@@ -16,9 +16,10 @@ namespace systole {
 
 using Devices = std::vector<std::unique_ptr<Device>>;
 
-// Opens the first `cores` cores of one chip. The caller has checked that
-// options.preset exists and has that many.
-// sim/rtl: the Verilated chip.
+// Opens the first core (`cores` is 1), or all cores of all chips (`cores`:
+// those of a chip). The caller has checked that options.preset exists and has
+// that many, and that its chips can be joined to options.torus. sim/rtl: the
+// Verilated chip.
 absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions& options, int cores);
 
 // sim/iss: the instruction-set simulator.

@@ -91,6 +91,26 @@ absl::Status CheckTakesFirmware(const std::string& backend,
       firmware, preset->name, absl::StrJoin(names, ", ")));
 }
 
+// Whether chips of the preset can be joined to the torus.
+absl::Status CheckTorus(const Preset& preset, const Torus& torus) {
+  constexpr int kMost = 32;
+  if (torus.columns < 1 || torus.rows < 1 || torus.columns > kMost ||
+      torus.rows > kMost) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "a torus of %d x %d chips: there are 1 to %d columns and rows",
+        torus.columns, torus.rows, kMost));
+  }
+  if (torus.chips() == 1 || preset.chip.link_bytes != 0)
+    return absl::OkStatus();
+  std::vector<std::string> names;
+  for (const Preset& p : kPresets)
+    if (p.chip.link_bytes != 0) names.emplace_back(p.name);
+  return absl::InvalidArgumentError(absl::StrFormat(
+      "a torus of %d x %d chips: chips of preset '%s' have no links; those "
+      "that have are %s",
+      torus.columns, torus.rows, preset.name, absl::StrJoin(names, ", ")));
+}
+
 // Opens the first cores of a chip; 0: all.
 absl::StatusOr<Devices> OpenSome(const std::string& backend,
                                  const DeviceOptions& options, int cores) {
@@ -112,7 +132,12 @@ absl::StatusOr<Devices> OpenSome(const std::string& backend,
         !s.ok())
       return s;
   }
+  if (preset != nullptr) {
+    if (absl::Status s = CheckTorus(*preset, options.torus); !s.ok()) return s;
+  }
   if (serial) {
+    if (options.torus.chips() > 1)
+      return absl::InvalidArgumentError("a board is one chip");
     auto device = OpenSerialDevice(backend.substr(kSerial.size()), options);
     if (!device.ok()) return device.status();
     Devices devices;

@@ -39,7 +39,7 @@ class Walk {
         if (span_[u] + 1 < spans.size())
           next = std::min<uint64_t>(next, spans[span_[u] + 1].start);
       }
-      for (int q = 0; q < isa::kNumQueues; ++q) {
+      for (int q = 0; q < kProbedQueues; ++q) {
         while (at_[q] < queues_[q].size() && End(q) < at) ++at_[q];
         if (at_[q] < queues_[q].size()) next = std::min(next, End(q) + 1);
       }
@@ -69,8 +69,8 @@ class Walk {
 
   const Program& program_;
   const Recording& recording_;
-  std::array<std::vector<uint32_t>, isa::kNumQueues> queues_;
-  std::array<size_t, isa::kNumQueues> at_{};
+  std::array<std::vector<uint32_t>, kProbedQueues> queues_;
+  std::array<size_t, kProbedQueues> at_{};
   std::array<size_t, kNumUnits> span_{};
 };
 
@@ -90,7 +90,7 @@ Unit Next(const Walk& walk, Unit unit) {
     return static_cast<Unit>(queue);
   if (cause == Cause::kNoWeights) return Unit::kWeight;
   if (cause == Cause::kFifoFull) return Unit::kMxu;
-  if (cause == Cause::kDispatch && walk.span(unit).at < isa::kNumQueues)
+  if (cause == Cause::kDispatch && walk.span(unit).at < kProbedQueues)
     return static_cast<Unit>(walk.span(unit).at);
   if (cause == Cause::kFetch) return Unit::kSequencer;
   return unit;
@@ -102,7 +102,7 @@ Finding Chain(const Walk& walk) {
   f.cause = walk.cause(f.unit);
   const auto layer = [&walk](Unit unit) {
     const int queue = static_cast<int>(unit);
-    return queue < isa::kNumQueues ? walk.layer(queue) : -1;
+    return queue < kProbedQueues ? walk.layer(queue) : -1;
   };
   f.layer = layer(f.unit);
   uint32_t seen = 0;
@@ -238,7 +238,7 @@ Analysis Analyse(const Program& program, const Recording& recording) {
   std::map<Key, Finding> findings;
   Walk walk(program, recording);
   walk.ForEach([&](uint64_t cycles) {
-    for (int q = 0; q < isa::kNumQueues; ++q) {
+    for (int q = 0; q < kProbedQueues; ++q) {
       const int layer = walk.layer(q);
       if (layer >= 0)
         analysis.layers[layer]

@@ -31,7 +31,7 @@ struct LayerCycles {
   // behind the last descriptor.
   uint64_t cycles = 0;
   uint64_t first = 0, last = 0;  // start and end of its work, array and vector
-  std::array<CauseCounts, isa::kNumQueues> units{};
+  std::array<CauseCounts, kProbedQueues> units{};
   // Of its multiplications in the cycles in which the array worked, those that
   // the array could do: the rest are rows and columns that hold no weights. 1:
   // nothing stays empty, or nothing is multiplied.

@@ -106,7 +106,7 @@ void Recorder::Take(ProbeSample s) {
     return;
   }
   if (recording_ == nullptr) Begin();
-  for (int q = 0; q < isa::kNumQueues; ++q) {
+  for (int q = 0; q < kProbedQueues; ++q) {
     QueueState& queue = queues_[q];
     if (queue.waits && !Bit(s.want(), q)) Grant(q);
     if (Bit(s.head(), q) && !queue.head && !queue.ends())
@@ -133,11 +133,11 @@ void Recorder::Advance(ProbeSample s) {
   if (s.vec_progress() || s.vec_write())
     vector_until_ = cycle_ + vector_cycles_;
   if (s.hbm_activate()) rows_until_ = cycle_ + kRowCycles;
-  if (s.dispatch() && s.dispatch_queue() < isa::kNumQueues)
+  if (s.dispatch() && s.dispatch_queue() < kProbedQueues)
     ++queues_[s.dispatch_queue()].dispatched;
   walks_ += Bit(s.start(), static_cast<int>(isa::Queue::kMxu));
   walks_ -= s.mxu_last();
-  for (int q = 0; q < isa::kNumQueues; ++q) {
+  for (int q = 0; q < kProbedQueues; ++q) {
     QueueState& queue = queues_[q];
     if (Bit(s.start(), q) && queue.started < queue.heads)
       recording_->descriptors[queue.descriptors[queue.started++]].start =

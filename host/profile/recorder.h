@@ -76,7 +76,7 @@ constexpr Cause FlagOf(int queue) {
 constexpr int FlagQueue(Cause cause) {
   const int queue =
       static_cast<int>(cause) - static_cast<int>(Cause::kFlagLoad);
-  return queue >= 0 && queue < isa::kNumQueues ? queue : -1;
+  return queue >= 0 && queue < kProbedQueues ? queue : -1;
 }
 
 // Cycles from `start` to the next span's start, or to the end of the program.
@@ -187,7 +187,7 @@ class Recorder : public ProbeSink {
   size_t next_ = 0;
   uint64_t cycle_ = 0, rows_until_ = 0, vector_until_ = 0;
   uint64_t vector_cycles_ = 1;  // that the vector unit's lanes take for a row
-  std::array<QueueState, isa::kNumQueues> queues_;
+  std::array<QueueState, kProbedQueues> queues_;
   std::array<std::deque<Post>, 32> posts_;  // not taken yet, of each flag
   std::array<int64_t, 3> answers_{};        // that each reader waits for
   int64_t walks_ = 0;  // started products whose last vector has not gone

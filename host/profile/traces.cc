@@ -195,11 +195,11 @@ std::string NameOf(const Program& program, size_t descriptor) {
 
 std::vector<int> RowsOf(const Program& program, const Recording& recording) {
   std::vector<int> rows(program.descriptors.size(), -1);
-  std::array<std::array<uint64_t, kMaxRows>, isa::kNumQueues> free{};
+  std::array<std::array<uint64_t, kMaxRows>, kProbedQueues> free{};
   for (size_t i = 0; i < rows.size(); ++i) {
     const int q = static_cast<int>(compiler::QueueOf(program.descriptors[i]));
     const DescriptorTimes& times = recording.descriptors[i];
-    if (q >= isa::kNumQueues || times.end == 0) continue;
+    if (q >= kProbedQueues || times.end == 0) continue;
     int row = 0;
     while (row + 1 < kMaxRows && free[q][row] > times.start) ++row;
     free[q][row] = times.end + 1;
@@ -216,7 +216,7 @@ std::string PerfettoTraceOf(const Profile& profile) {
   trace.Track(11, "layers that overlap", kProcess);
   trace.CounterTrack(20, "memory beats a cycle, in thousandths", kProcess);
   std::vector<Event> events;
-  std::array<int, isa::kNumQueues> most{};
+  std::array<int, kProbedQueues> most{};
   std::array<uint64_t, 2> busy{};
   uint64_t offset = 0, ids = 0;
   for (const ProgramProfile& p : profile.programs) {
@@ -242,7 +242,7 @@ std::string PerfettoTraceOf(const Profile& profile) {
     ids += uint64_t{1} << 32;
     offset += p.recording->cycles;
   }
-  for (int q = 0; q < isa::kNumQueues; ++q) {
+  for (int q = 0; q < kProbedQueues; ++q) {
     for (int row = 0; row < most[q]; ++row) {
       const std::string name = UnitName(static_cast<Unit>(q));
       trace.Track(100 + q * kMaxRows + row,

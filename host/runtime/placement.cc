@@ -40,7 +40,7 @@ void Measure(const std::vector<const Node*>& nodes,
              const lanes::KernelCost& cost, const Preset& preset,
              ModulePlacement& placement) {
   constexpr std::array<const char*, isa::kNumQueues> kUnits = {
-      "loads", "weights", "the array", "the vector unit", "stores"};
+      "loads", "weights", "the array", "the vector unit", "stores", "sends"};
   PlacedKernel& kernel = placement.all_kernels.emplace_back();
   kernel.name = nodes.back()->name;
   kernel.cycles = cost.cycles;

@@ -66,7 +66,7 @@ class Parts : public runtime::CoreListener, public ProbeSink {
   void Sample(ProbeSample sample) override {
     if (sample.running() == 0) return;
     ++cycle_;
-    for (int q = 0; q < isa::kNumQueues; ++q) {
+    for (int q = 0; q < kProbedQueues; ++q) {
       if ((sample.done() >> q & 1) == 0 || kernels_[q].empty()) continue;
       ends_[kernels_[q].front()] = cycle_;
       kernels_[q].pop_front();

@@ -10,6 +10,7 @@ package systole_bus_pkg;
   import systole_isa_pkg::DescBits;
   import systole_isa_pkg::NumFlags;
   import systole_isa_pkg::PeerFlags;
+  import systole_isa_pkg::LinkFlags;
   import systole_isa_pkg::desc_t;
   import systole_isa_pkg::fault_e;
 
@@ -151,8 +152,9 @@ package systole_bus_pkg;
     logic [NumFlags-1:0] there;  // the flag is at least 1
   } flag_rsp_t;
 
-  // Between a core and the sync flags that cores post to each other; one bit per flag, pulses.
+  // Between a core and the sync flags that others post; one bit per flag, pulses.
   typedef struct packed {
+    logic [LinkFlags-1:0] link;  // of packets: add 1 to each; chips without links: 0
     logic [PeerFlags-1:0] post;  // from the other core: add 1 to each
     logic [PeerFlags-1:0] take;  // one post of this core to each flag has left
   } peer_req_t;
@@ -178,7 +180,7 @@ package systole_bus_pkg;
     logic [31:0]         data;
   } scalar_ctl_t;
 
-  // From the registers to those registers of the scalar unit that the host sees.
+  // From the registers to those of the scalar unit that the host sees, or to those of the links.
   typedef struct packed {
     logic        valid;  // pulse
     logic        write;
@@ -228,7 +230,7 @@ package systole_bus_pkg;
   localparam logic [NumRd-1:0][7:0] RdBurst = {HostBurst, {3{StreamBurst}}};
   localparam logic [NumWr-1:0][7:0] WrBurst = {HostBurst, StreamBurst};
 
-  // Beside those: the scalar unit, in chips that have one, has a client of each kind, which comes last.
+  // Beside those: the scalar unit, in chips that have one, has a client of each kind, which comes after them.
   function automatic int unsigned num_rd(int unsigned smem_bytes);
     return NumRd + 32'(smem_bytes != 0);
   endfunction
@@ -276,6 +278,35 @@ package systole_bus_pkg;
     client_rsp_t memory;
     axil_rsp_t   axil;
   } cross_rsp_t;
+
+  // The chip's place in the torus of a device; both of its cores see it.
+  typedef struct packed {
+    logic [systole_link_pkg::CoordinateBits-1:0] x, y;
+    logic [systole_link_pkg::CoordinateBits:0]   columns, rows;
+  } torus_t;
+
+  // From a core to its chip's part of the network (systole_network), and back. A flit's bytes, and those that it writes, are beside.
+  // All that comes from a core comes from flip-flops.
+  typedef struct packed {
+    logic                    send_valid;
+    systole_link_pkg::send_t send_head;  // with each flit of its packet
+    logic                    send_last;
+    logic                    recv_ready;
+    host_reg_req_t           registers;  // of the links; the second core's read 0
+  } net_req_t;
+
+  typedef struct packed {
+    logic                    send_ready;
+    logic                    recv_valid;
+    systole_link_pkg::head_t recv_head;  // of a WRITE: with the flit's address
+    logic                    recv_last;
+    logic                    core;       // number of the core
+    torus_t                  torus;
+    logic                    down;       // pulse: a link is down
+    logic [1:0]              down_link;  // which, held
+    logic                    ack;        // pulse: answers registers
+    logic [31:0]             data;
+  } net_rsp_t;
 
   // What a core shows outside.
   typedef struct packed {

@@ -14,7 +14,9 @@ module systole_chip
     localparam int unsigned Cores = Chip.Cores,
     localparam int unsigned D = beat_bytes(Chip.Core),
     localparam int unsigned H = axi_bytes(Chip.Core),
-    localparam int unsigned HbmPcs = max(Chip.HbmPcs, 2)  // pins: also of a chip without HBM
+    localparam int unsigned HbmPcs = max(Chip.HbmPcs, 2),  // pins: also of a chip without HBM
+    localparam int unsigned LaneBits = 2 * max(Chip.LinkBytes, 4),
+    localparam int unsigned FlitBytes = flit_bytes(Chip)
 ) (
     input  logic                   clk_i,
     input  logic                   rst_ni,
@@ -33,8 +35,8 @@ module systole_chip
     output node_status_t           node_status_o [Cores],
 
     // Trace: a descriptor of queue q has completed.
-    output logic [4:0]             retire_valid_o [Cores],
-    output logic [4:0][31:0]       retire_index_o [Cores],
+    output logic [systole_isa_pkg::NumQueues-1:0]       retire_valid_o [Cores],
+    output logic [systole_isa_pkg::NumQueues-1:0][31:0] retire_index_o [Cores],
 
     // HBM: the PHY of each pseudo-channel. A board's DRAM: an AXI4 master. What a chip does not have is 0.
     output phy_req_t               phy_req_o [Cores][HbmPcs],
@@ -43,7 +45,11 @@ module systole_chip
     output logic [D*8-1:0]         dram_wdata_o,
     output logic [D-1:0]           dram_wstrb_o,
     input  dram_rsp_t              dram_rsp_i,
-    input  logic [D*8-1:0]         dram_rdata_i
+    input  logic [D*8-1:0]         dram_rdata_i,
+
+    // Links: X+, X-, Y+, Y-, of four lanes each, {tag, bytes} (docs/link.md). Chips without links: 0.
+    output logic [3:0][3:0][LaneBits+1:0] lanes_o,
+    input  logic [3:0][3:0][LaneBits+1:0] lanes_i
 );
   // From each core to the other one; in a chip of one core nothing comes.
   cross_req_t     cross_req [2];
@@ -64,6 +70,11 @@ module systole_chip
   assign dram_wdata_o = dram_wdata[0];
   assign dram_wstrb_o = dram_wstrb[0];
 
+  net_req_t               net_req [Cores];
+  net_rsp_t               net_rsp [Cores];
+  logic [FlitBytes*8-1:0] net_send_data [Cores], net_recv_data;
+  logic [FlitBytes-1:0]   net_recv_mask;
+
   for (genvar c = 0; c < Cores; c++) begin : gen_node
     systole_node #(.Preset(Preset), .FastArray(FastArray), .Window(c == 0)) u_node (
         .clk_i, .rst_ni, .axil_req_i(c == 0 ? axil_req_i : '0), .axil_rsp_o(axil_rsp[c]),
@@ -73,9 +84,28 @@ module systole_chip
         .cross_wr_mask_o(cross_wr_mask[c]), .cross_rd_data_o(cross_rd_data[c]),
         .cross_req_i(cross_req[1-c]), .cross_rsp_i(cross_rsp[1-c]), .cross_wr_data_i(cross_wr_data[1-c]),
         .cross_wr_mask_i(cross_wr_mask[1-c]), .cross_rd_data_i(cross_rd_data[1-c]),
+        .net_req_o(net_req[c]), .net_send_data_o(net_send_data[c]), .net_rsp_i(net_rsp[c]), .net_recv_data_i(net_recv_data),
+        .net_recv_mask_i(net_recv_mask),
         .phy_req_o(phy_req_o[c]), .phy_rsp_i(phy_rsp_i[c]), .dram_req_o(dram_req[c]), .dram_wdata_o(dram_wdata[c]),
         .dram_wstrb_o(dram_wstrb[c]), .dram_rsp_i, .dram_rdata_i
     );
+  end
+  if (Chip.LinkBytes != 0) begin : gen_network
+    systole_network #(.LinkBytes(Chip.LinkBytes), .FlitBytes(FlitBytes)) u_network (
+        .clk_i, .rst_ni, .net_req_i(net_req), .net_send_data_i(net_send_data), .net_rsp_o(net_rsp), .net_recv_data_o(net_recv_data),
+        .net_recv_mask_o(net_recv_mask), .lanes_o, .lanes_i
+    );
+  end else begin : gen_no_network
+    assign lanes_o       = '0;
+    assign net_recv_data = '0;
+    assign net_recv_mask = '0;
+    for (genvar c = 0; c < Cores; c++) begin : gen_core
+      logic unused;
+      assign net_rsp[c] = '0;
+      assign unused     = &{1'b0, net_req[c], net_send_data[c]};
+    end
+    logic unused;
+    assign unused = &{1'b0, lanes_i};
   end
   if (Cores == 1) begin : gen_single
     assign cross_req[1]     = '0;

@@ -18,6 +18,8 @@ module systole_core
     parameter int unsigned FastArray = 0,  // 1: the array's simulation view (systole_mxu_array)
     parameter bit          Issue = 1'b0,   // there is a scalar unit
     parameter int unsigned Cores = 1,      // of the chip
+    parameter bit          Links = 1'b0,   // the chip has links
+    parameter int unsigned FlitBytes = 16,
     localparam int unsigned D = beat_bytes(Cfg),
     localparam int unsigned NumWin = num_windows(Cfg),
     localparam int unsigned T = tile_windows(Cfg)
@@ -30,6 +32,7 @@ module systole_core
     input  logic                           start_i,      // pulse
     input  systole_bus_pkg::core_ctl_t     ctl_i,
     input  logic [AddrBits:0]              hbm_end_i,    // memory accesses of programs end at or below (and begin at or above ctl_i.base)
+    input  logic [AddrBits:0]              send_end_i,   // those of sends in the memory of any core
     output systole_bus_pkg::core_status_t  status_o,
     output logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_o,
     // verilator lint_off UNUSEDSIGNAL
@@ -59,6 +62,16 @@ module systole_core
     output logic [AddrBits-1:0]            wr_addr_o,
     output logic [D*8-1:0]                 wr_data_o,
     output logic [D-1:0]                   wr_mask_o,
+
+    // Network; 0 without links.
+    input  logic                           core_i,       // number of this core
+    input  systole_bus_pkg::torus_t        torus_i,
+    output logic                           sending_o,    // packets wait or are being sent
+    output logic                           send_valid_o,
+    input  logic                           send_ready_i,
+    output systole_link_pkg::send_t        send_head_o,
+    output logic                           send_last_o,
+    output logic [FlitBytes*8-1:0]         send_data_o,
 
     // Trace.
     output logic [NumQueues-1:0]               retire_valid_o,
@@ -100,7 +113,7 @@ module systole_core
   logic                         dispatch_stall;
 
   systole_control #(.D(D), .Cell(Cfg.Cell), .QueueDepth(Cfg.QueueDepth), .MxuInFlight(MxuInFlight), .Issue(Issue), .Peer(Cores > 1),
-      .Parity(Cfg.Parity != 0)) u_control (
+      .Links(Links), .Parity(Cfg.Parity != 0)) u_control (
       .clk_i, .rst_ni(core_rst_n), .peer_rst_ni(rst_ni), .peer_req_i, .peer_rsp_o, .freeze_i, .freeze_o(freeze),
       .start_i(begin_q), .ctl_i, .hbm_end_i, .mem_error_i, .status_o(control_status),
       .rd_valid_o(rd_valid_o[0]), .rd_ready_i(rd_ready_i[0]), .rd_addr_o(rd_addr_o[0]),
@@ -168,13 +181,44 @@ module systole_core
       .wf_valid_o(wf_valid), .wf_data_o(wf_data), .wf_transpose_o(wf_transpose), .wf_free_i(wf_free), .full_o(weight_full)
   );
 
+  // Store and send share a port of the unified buffer.
+  logic                  store_valid, store_ready, store_rsp_valid;
+  logic [UbAddrBits-1:0] store_addr;
   systole_dma_store #(.Cfg(Cfg)) u_store (
       .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueStore]), .hbm_base_i(ctl_i.base), .hbm_end_i,
       .req_i(req[QueueStore]), .rsp_o(rsp[QueueStore]),
-      .ub_valid_o(st_valid), .ub_ready_i(st_ready), .ub_addr_o(st_addr), .ub_rsp_valid_i(st_rsp_valid),
+      .ub_valid_o(store_valid), .ub_ready_i(store_ready), .ub_addr_o(store_addr), .ub_rsp_valid_i(store_rsp_valid),
       .ub_data_i(st_data),
       .wr_valid_o, .wr_ready_i, .wr_addr_o, .wr_data_o, .wr_mask_o
   );
+  if (Links) begin : gen_send
+    logic                  valid, ready, rsp_valid;
+    logic [UbAddrBits-1:0] addr;
+    systole_dma_send #(.Cfg(Cfg), .FlitBytes(FlitBytes)) u_send (
+        .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueSend]), .core_i, .torus_i, .base_i(ctl_i.base), .end_i(send_end_i),
+        .req_i(req[QueueSend]), .rsp_o(rsp[QueueSend]), .busy_o(sending_o),
+        .ub_valid_o(valid), .ub_ready_i(ready), .ub_addr_o(addr), .ub_rsp_valid_i(rsp_valid), .ub_data_i(st_data),
+        .send_valid_o, .send_ready_i, .send_head_o, .send_last_o, .send_data_o
+    );
+    systole_dma_share u_share (
+        .clk_i, .rst_ni(core_rst_n), .valid_i({valid, store_valid}), .ready_o({ready, store_ready}), .addr_i({addr, store_addr}),
+        .rsp_valid_o({rsp_valid, store_rsp_valid}), .ub_valid_o(st_valid), .ub_ready_i(st_ready), .ub_addr_o(st_addr),
+        .ub_rsp_valid_i(st_rsp_valid)
+    );
+  end else begin : gen_no_send
+    assign st_valid        = store_valid;
+    assign st_addr         = store_addr;
+    assign store_ready     = st_ready;
+    assign store_rsp_valid = st_rsp_valid;
+    assign rsp[QueueSend]  = '0;
+    assign sending_o       = 1'b0;
+    assign send_valid_o    = 1'b0;
+    assign send_head_o     = '0;
+    assign send_last_o     = 1'b0;
+    assign send_data_o     = '0;
+    logic unused;
+    assign unused = &{1'b0, req[QueueSend], core_i, torus_i, send_end_i, send_ready_i};
+  end
 
   // Matrix unit and accumulators.
   logic                   acc_wr_valid, acc_wr_accumulate, acc_wr_done, acc_rd_valid, acc_rd_ready, acc_saturated;
@@ -300,6 +344,9 @@ module systole_core
     ctr_inc_o[CtrMxuInf]          = CtrIncBits'(mxu_inf);
     ctr_inc_o[CtrVectorNan]       = CtrIncBits'(vec_nan);
     ctr_inc_o[CtrVectorInf]       = CtrIncBits'(vec_inf);
+    ctr_inc_o[CtrSendBusy]        = CtrIncBits'(q_busy[QueueSend]);
+    ctr_inc_o[CtrSendWait]        = CtrIncBits'(q_waiting[QueueSend]);
+    ctr_inc_o[CtrSendBytes]       = send_valid_o && send_ready_i && send_head_o.length != '0 ? CtrIncBits'(FlitBytes) : '0;
   end
 
   // A unit never tells a fault without a code; all is quiet at the end of a program.

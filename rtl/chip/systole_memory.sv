@@ -13,13 +13,14 @@ module systole_memory
     localparam int unsigned D = beat_bytes(Chip.Core),
     localparam int unsigned HbmPcs = max(Chip.HbmPcs, 2),  // pins: also of a chip without HBM
     localparam int unsigned Rds = num_rd(Chip.SmemBytes) + Chip.Cores - 1,
-    localparam int unsigned Wrs = num_wr(Chip.SmemBytes) + Chip.Cores - 1
+    localparam int unsigned Links = 32'(Chip.LinkBytes != 0),
+    localparam int unsigned Wrs = num_wr(Chip.SmemBytes) + Chip.Cores - 1 + Links
 ) (
     input  logic                         clk_i,
     input  logic                         rst_ni,
 
-    // The core's clients and, last, in chips with two cores the other core. A response cannot be refused. Addresses are byte
-    // addresses whose bits inside the beat are ignored; mask 1: write the byte.
+    // The core's clients, then in chips with two cores the other core, and of writes in chips with links the network. A response cannot be
+    // refused. Addresses are byte addresses whose bits inside the beat are ignored; mask 1: write the byte.
     input  logic [Rds-1:0]               rd_valid_i,
     output logic [Rds-1:0]               rd_ready_o,
     input  logic [Rds-1:0][AddrBits-1:0] rd_addr_i,
@@ -61,10 +62,11 @@ module systole_memory
     logic unused;
     assign unused = &{1'b0, scrub_i};
   end else begin : gen_hbm
-    // Turns of the clients: the scalar unit's are as short as the host's, the other core's as long as a stream's.
+    // Turns of the clients: the scalar unit's are as short as the host's, those of the other core and the network as long as a stream's.
     localparam bit HasScalar = Chip.SmemBytes != 0;
     localparam logic [Rds-1:0][7:0] Reads = HasScalar ? (Rds * 8)'({StreamBurst, HostBurst, RdBurst}) : (Rds * 8)'({StreamBurst, RdBurst});
-    localparam logic [Wrs-1:0][7:0] Writes = HasScalar ? (Wrs * 8)'({StreamBurst, HostBurst, WrBurst}) : (Wrs * 8)'({StreamBurst, WrBurst});
+    localparam logic [Wrs-1:0][7:0] Writes = HasScalar ? (Wrs * 8)'({{2{StreamBurst}}, HostBurst, WrBurst})
+                                             : (Wrs * 8)'({{2{StreamBurst}}, WrBurst});
     localparam logic [Rds:0] Far = (Rds + 1)'(Chip.Cores == 2 ? 1 << (Rds - 1) : 0);
 
     systole_hbm_pkg::row_cmd_e [HbmPcs-1:0]                   row_cmd;

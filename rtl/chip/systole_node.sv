@@ -17,6 +17,7 @@ module systole_node
     localparam core_cfg_t Cfg = Chip.Core,
     localparam int unsigned D = beat_bytes(Cfg),
     localparam int unsigned H = axi_bytes(Cfg),
+    localparam int unsigned FlitBytes = flit_bytes(Chip),
     localparam int unsigned HbmPcs = max(Chip.HbmPcs, 2)  // pins: also of a chip without HBM
 ) (
     input  logic              clk_i,
@@ -36,8 +37,8 @@ module systole_node
     output node_status_t      node_status_o,
 
     // Trace: a descriptor of queue q has completed.
-    output logic [4:0]        retire_valid_o,
-    output logic [4:0][31:0]  retire_index_o,
+    output logic [NumQueues-1:0]       retire_valid_o,
+    output logic [NumQueues-1:0][31:0] retire_index_o,
 
     // To the other core and back: requests, responses, data of writes to the other memory, data of reads.
     output cross_req_t        cross_req_o,
@@ -50,6 +51,13 @@ module systole_node
     input  logic [D*8-1:0]    cross_wr_data_i,
     input  logic [D-1:0]      cross_wr_mask_i,
     input  logic [D*8-1:0]    cross_rd_data_i,
+
+    // To the chip's part of the network and back; 0 without links.
+    output net_req_t          net_req_o,
+    output logic [FlitBytes*8-1:0] net_send_data_o,
+    input  net_rsp_t          net_rsp_i,
+    input  logic [FlitBytes*8-1:0] net_recv_data_i,
+    input  logic [FlitBytes-1:0] net_recv_mask_i,
 
     // HBM: the PHY of each pseudo-channel. A board's DRAM: an AXI4 master. What a chip does not have is 0.
     output phy_req_t          phy_req_o [HbmPcs],
@@ -64,6 +72,7 @@ module systole_node
   localparam logic [AddrBits:0] ReachBytes = HbmBytes << (Chip.Cores - 1);  // the other core's memory follows its own
   localparam bit HasScalar = Chip.SmemBytes != 0;
   localparam bit Pair = Chip.Cores == 2;
+  localparam bit Links = Chip.LinkBytes != 0;
   localparam int unsigned Rds = num_rd(Chip.SmemBytes);
   localparam int unsigned Wrs = num_wr(Chip.SmemBytes);
 
@@ -82,12 +91,14 @@ module systole_node
   logic [Wrs-1:0][D-1:0]          wr_mask;
   logic [31:0]                    scrub;
   mem_status_t                    mem_status;
+  mem_error_t                     core_error;
 
   // Accesses to this core's registers, and posts between cores.
   axil_req_t axil_req;
   axil_rsp_t axil_rsp;
   peer_req_t peer_req;
   peer_rsp_t peer_rsp;
+  logic [LinkFlags-1:0] link_post;
 
   // Scalar unit, if the chip has one. It may own the core; otherwise the host's registers control the core.
   scalar_ctl_t   scalar_ctl;
@@ -104,35 +115,45 @@ module systole_node
   core_status_t        status, csr_status;
   logic                csr_running, csr_done;
   logic                start, reset_req, resetting, freeze, core_rst_n;
-  logic [AddrBits:0]   hbm_limit, hbm_end;
+  logic [AddrBits:0]   hbm_limit, hbm_end, send_end;
+  logic                sending, lost, link_error;  // packets of this core are on their way to the network; one was given up
+  logic [AddrBits-1:0] lost_addr;
   logic [systole_csr_pkg::NumCounters-1:0][systole_csr_pkg::CtrIncBits-1:0] ctr_inc;
 
-  systole_csr #(.Preset(Preset)) u_csr (
+  systole_csr #(.Preset(Preset), .Links(Links)) u_csr (
       .clk_i, .rst_ni, .axil_req_i(axil_req), .axil_rsp_o(axil_rsp), .irq_o(node_status_o.irq), .start_o(start), .ctl_o(ctl),
-      .reset_req_o(reset_req), .hbm_limit_o(hbm_limit), .scalar_i(scalar_ctl), .host_reg_o(host_reg), .ecc_i(mem_status.ecc), .scrub_o(scrub),
+      .reset_req_o(reset_req), .hbm_limit_o(hbm_limit), .scalar_i(scalar_ctl), .host_reg_o(host_reg),
+      .link_req_o(net_req_o.registers), .link_ack_i(net_rsp_i.ack), .link_data_i(net_rsp_i.data), .ecc_i(mem_status.ecc), .scrub_o(scrub),
       .status_i(csr_status), .resetting_i(resetting), .ctr_inc_i(ctr_inc)
   );
-  always_ff @(posedge clk_i) hbm_end <= hbm_limit < ReachBytes ? hbm_limit : ReachBytes;  // settles long before a start
+  // They settle long before a start.
+  always_ff @(posedge clk_i) begin
+    hbm_end  <= hbm_limit < ReachBytes ? hbm_limit : ReachBytes;
+    send_end <= hbm_limit < HbmBytes ? hbm_limit : HbmBytes;
+  end
   assign node_status_o.running = csr_status.running;
   assign node_status_o.fault   = csr_status.fault;
 
   // A request that the core still offers counts as in flight, because it is not withdrawn.
   systole_soft_reset u_soft_reset (
       .clk_i, .rst_ni, .request_i(reset_req),
-      .outstanding_i(mem_status.outstanding || rd_valid[RdHost-1:0] != '0 || wr_valid[WrStore]),
+      .outstanding_i(mem_status.outstanding || rd_valid[RdHost-1:0] != '0 || wr_valid[WrStore] || sending),
       .busy_o(resetting), .freeze_o(freeze), .core_rst_no(core_rst_n)
   );
 
-  systole_core #(.Cfg(Cfg), .FastArray(FastArray), .Issue(HasScalar), .Cores(Chip.Cores)) u_core (
+  systole_core #(.Cfg(Cfg), .FastArray(FastArray), .Issue(HasScalar), .Cores(Chip.Cores), .Links(Links), .FlitBytes(FlitBytes)) u_core (
       .clk_i, .rst_ni(rst_ni && core_rst_n), .freeze_i(freeze), .start_i(start),
-      .ctl_i(ctl), .hbm_end_i(hbm_end), .status_o(status), .ctr_inc_o(ctr_inc), .hbm_perf_i(mem_status.perf),
-      .mem_error_i(mem_status.error),
+      .ctl_i(ctl), .hbm_end_i(hbm_end), .send_end_i(send_end), .status_o(status), .ctr_inc_o(ctr_inc), .hbm_perf_i(mem_status.perf),
+      .mem_error_i(core_error),
       .issue_req_i(issue_req), .issue_ready_o(issue_ready), .flag_req_i(flag_req), .flag_rsp_o(flag_rsp),
       .peer_req_i(peer_req), .peer_rsp_o(peer_rsp),
       .rd_valid_o(rd_valid[RdHost-1:0]), .rd_ready_i(rd_ready[RdHost-1:0]), .rd_addr_o(rd_addr[RdHost-1:0]),
       .rd_rsp_valid_i(rd_rsp_valid[RdHost-1:0]), .rd_rsp_far_i(rd_rsp_far[RdHost-1:0]), .rd_rsp_data_i(rd_data),
       .wr_valid_o(wr_valid[WrStore]), .wr_ready_i(wr_ready[WrStore]), .wr_addr_o(wr_addr[WrStore]),
       .wr_data_o(wr_data[WrStore]), .wr_mask_o(wr_mask[WrStore]),
+      .core_i(net_rsp_i.core), .torus_i(net_rsp_i.torus), .sending_o(sending), .send_valid_o(net_req_o.send_valid),
+      .send_ready_i(net_rsp_i.send_ready), .send_head_o(net_req_o.send_head), .send_last_o(net_req_o.send_last),
+      .send_data_o(net_send_data_o),
       .retire_valid_o, .retire_index_o
   );
 
@@ -205,7 +226,7 @@ module systole_node
 
   // The memory and, in a chip with two cores, the way to the other one.
   localparam int unsigned MemRds = Rds + 32'(Pair);
-  localparam int unsigned MemWrs = Wrs + 32'(Pair);
+  localparam int unsigned MemWrs = Wrs + 32'(Pair) + 32'(Links);
   logic [MemRds-1:0]                mem_rd_valid, mem_rd_ready, mem_rd_rsp_valid;
   logic [MemRds-1:0][AddrBits-1:0]  mem_rd_addr;
   logic [MemWrs-1:0]                mem_wr_valid, mem_wr_ready;
@@ -226,6 +247,33 @@ module systole_node
       .status_o(own_status), .far_bad_o(far_bad), .phy_req_o, .phy_rsp_i,
       .dram_req_o, .dram_wdata_o, .dram_wstrb_o, .dram_rsp_i, .dram_rdata_i
   );
+
+  // What comes over the links is a client of the memory like others, and posts. A packet that was given up, or a link that goes down,
+  // faults the core.
+  if (Links) begin : gen_links
+    systole_link_gather #(.D(D), .FlitBytes(FlitBytes), .MemBits($clog2(HbmBytes))) u_gather (
+        .clk_i, .rst_ni, .valid_i(net_rsp_i.recv_valid), .ready_o(net_req_o.recv_ready), .head_i(net_rsp_i.recv_head),
+        .last_i(net_rsp_i.recv_last), .data_i(net_recv_data_i), .mask_i(net_recv_mask_i),
+        .wr_valid_o(mem_wr_valid[MemWrs-1]), .wr_ready_i(mem_wr_ready[MemWrs-1]), .wr_addr_o(mem_wr_addr[MemWrs-1]),
+        .wr_data_o(mem_wr_data[MemWrs-1]), .wr_mask_o(mem_wr_mask[MemWrs-1]),
+        .post_o(link_post), .lost_o(lost), .lost_addr_o(lost_addr)
+    );
+    assign link_error = lost || net_rsp_i.down;
+  end else begin : gen_no_links
+    assign net_req_o.recv_ready = 1'b0;
+    assign link_post            = '0;
+    assign {lost, lost_addr}    = '0;
+    assign link_error           = 1'b0;
+    logic unused;
+    assign unused = &{1'b0, net_rsp_i, net_recv_data_i, net_recv_mask_i};
+  end
+  assign peer_req.link = link_post;
+  always_comb begin
+    core_error = mem_status.error;
+    if (Links && !mem_status.error.valid) begin
+      core_error = '{valid: link_error, code: FaultLinkDown, addr: lost ? lost_addr : AddrBits'(net_rsp_i.down_link)};
+    end
+  end
 
   if (Pair) begin : gen_pair
     localparam int unsigned MemBits = $clog2(HbmBytes);
@@ -301,7 +349,8 @@ module systole_node
     assign mem_status   = own_status;
     assign axil_req     = axil_req_i;
     assign axil_rsp_o   = axil_rsp;
-    assign peer_req     = '0;
+    assign peer_req.post = '0;
+    assign peer_req.take = '0;
     assign cross_req_o  = '0;
     assign cross_rsp_o  = '0;
     assign cross_wr_data_o = '0;

@@ -58,10 +58,13 @@ module systole_dma_load
 
   systole_dma_walk #(.D(D), .UbBytes(Cfg.UbBytes)) u_walk (
       .clk_i, .rst_ni, .freeze_i, .hbm_base_i, .hbm_end_i,
-      .start_valid_i(req_i.valid), .start_ready_o(unit_ready), .start_desc_i(req_i.desc),
+      .start_valid_i(req_i.valid), .start_ready_o(unit_ready), .start_desc_i(req_i.desc), .start_tag_i('0), .start_illegal_i(1'b0),
       .fault_valid_o(unit_fault), .fault_code_o(unit_code), .fault_addr_o(unit_addr),
       .beat_valid_o(beat_valid), .beat_ready_i(beat_ready), .beat_hbm_o(beat_hbm),
-      .beat_ub_o(beat_ub), .beat_tail_o(beat_tail), .beat_last_o(beat_last)
+      .beat_ub_o(beat_ub), .beat_tail_o(beat_tail), .beat_last_o(beat_last),
+      // verilator lint_off PINCONNECTEMPTY
+      .beat_end_o(), .beat_tag_o(), .idle_o()
+      // verilator lint_on PINCONNECTEMPTY
   );
   assign unit_newest = 1'b1;
 

@@ -11,7 +11,8 @@ module systole_dma_walk
   import systole_presets_pkg::*;
 #(
     parameter int unsigned D = 64,          // bytes per beat
-    parameter int unsigned UbBytes = 65536
+    parameter int unsigned UbBytes = 65536,
+    parameter int unsigned TagBits = 1      // of what goes with each beat of a descriptor
 ) (
     input  logic                  clk_i,
     input  logic                  rst_ni,
@@ -24,6 +25,8 @@ module systole_dma_walk
     input  logic                  start_valid_i,
     output logic                  start_ready_o,
     input  desc_t                 start_desc_i,
+    input  logic [TagBits-1:0]    start_tag_i,
+    input  logic                  start_illegal_i,  // the descriptor is illegal for another reason
     output logic                  fault_valid_o,  // pulse; belongs to the newest descriptor
     output fault_e                fault_code_o,
     output logic [AddrBits-1:0]   fault_addr_o,
@@ -33,7 +36,10 @@ module systole_dma_walk
     output logic [AddrBits-$clog2(D)-1:0]   beat_hbm_o,   // HBM address in beats
     output logic [UbAddrBits-$clog2(D)-1:0] beat_ub_o,    // unified buffer address in beats
     output logic [$clog2(D)-1:0]  beat_tail_o,    // valid bytes of the beat, 0 = all
-    output logic                  beat_last_o     // last beat of the descriptor
+    output logic                  beat_end_o,     // last beat of the run
+    output logic                  beat_last_o,    // last beat of the descriptor
+    output logic [TagBits-1:0]    beat_tag_o,
+    output logic                  idle_o          // nothing is being walked
 );
   // All addresses are in beats: a misaligned descriptor is a fault. Each address has one more bit, for the first
   // address beyond the memory, and its limit has a sign.
@@ -60,6 +66,7 @@ module systole_dma_walk
   hbm_limit_t hbm_limit;
   ub_limit_t  ub_limit;
   logic       start, illegal_q, misaligned_q;
+  logic [TagBits-1:0] tag_q, run_tag_q;
   beats_t     beats_q;
   hbm_limit_t hbm_limit_q;
   ub_limit_t  ub_limit_q;
@@ -82,7 +89,8 @@ module systole_dma_walk
       beats_q      <= beats;
       hbm_limit_q  <= hbm_limit;
       ub_limit_q   <= ub_limit;
-      illegal_q    <= d.len == '0 || d.n1 == '0 || d.n2 == '0;
+      illegal_q    <= d.len == '0 || d.n1 == '0 || d.n2 == '0 || start_illegal_i;
+      tag_q        <= start_tag_i;
       misaligned_q <= (d.hbm_addr[Shift-1:0] | d.hbm_stride1[Shift-1:0] | d.hbm_stride2[Shift-1:0]
                        | d.ub_addr[Shift-1:0] | d.ub_stride1[Shift-1:0] | d.ub_stride2[Shift-1:0]) != '0;
     end
@@ -146,6 +154,7 @@ module systole_dma_walk
       left_q           <= beats_q;
       tail_q           <= d_q.len[Shift-1:0];
       last_run_q       <= n1_last && n2_last;
+      run_tag_q        <= tag_q;
       hbm_q            <= hbm_next_q;
       ub_q             <= ub_next_q;
       bad_q.illegal    <= illegal_q;  // applies to all runs, so there is no second run
@@ -179,7 +188,10 @@ module systole_dma_walk
   assign beat_hbm_o    = hbm_q[AddrBits-Shift-1:0];
   assign beat_ub_o     = ub_q[UbAddrBits-Shift-1:0];
   assign beat_tail_o   = run_last ? tail_q : '0;
+  assign beat_end_o    = run_last;
   assign beat_last_o   = run_last && last_run_q;
+  assign beat_tag_o    = run_tag_q;
+  assign idle_o        = !next_valid_q && !active_q;
   assign step          = beat_valid_o && beat_ready_i;
 
   // Fault. The next descriptor has not been taken, so d_q is the faulting one. Out of range: the address of the first

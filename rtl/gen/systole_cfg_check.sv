@@ -93,9 +93,12 @@ module systole_cfg_check
     $fatal(1, "illegal configuration: wanted: a chip with a scalar unit has HBM");
   end
   if (Broken == 28) begin : gen_rule28
-    $fatal(1, "illegal configuration: wanted: Ecc is 0 or 1, and 0 without HBM");
+    $fatal(1, "illegal configuration: wanted: LinkBytes is 0 or, in a chip with two cores, an eighth of a beat and 4 to 64");
   end
   if (Broken == 29) begin : gen_rule29
+    $fatal(1, "illegal configuration: wanted: Ecc is 0 or 1, and 0 without HBM");
+  end
+  if (Broken == 30) begin : gen_rule30
     $fatal(1, "illegal configuration: wanted: DramBytes is a multiple of 4096");
   end
 endmodule

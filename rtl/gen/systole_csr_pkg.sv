@@ -5,7 +5,7 @@
 package systole_csr_pkg;
 
   localparam int unsigned CsrAddrBits = 12;
-  localparam int unsigned NumCounters = 33;
+  localparam int unsigned NumCounters = 36;
   localparam int unsigned CtrIncBits = 10;  // a counter grows by less than 1024 a cycle: bytes of a beat
   localparam int unsigned CtrCycles = 0;  // cycles since start
   localparam int unsigned CtrDescriptors = 1;  // descriptors completed
@@ -40,9 +40,12 @@ package systole_csr_pkg;
   localparam int unsigned CtrMxuInf = 30;  // infinities among them
   localparam int unsigned CtrVectorNan = 31;  // NaN among the elements that st32 and st16 stored, as stored: after the rounding to bf16; st32 taken as fp32 whatever it holds (bf16)
   localparam int unsigned CtrVectorInf = 32;  // infinities among them
+  localparam int unsigned CtrSendBusy = 33;  // cycles with a send in flight (chips with links)
+  localparam int unsigned CtrSendWait = 34;  // cycles the send queue's head waited for sync flags (chips with links)
+  localparam int unsigned CtrSendBytes = 35;  // bytes of flits given to the network, payload only (chips with links)
 
   // What each may grow by in a cycle, at most.
-  localparam int unsigned CtrMost [NumCounters] = '{1, 6, 1, 1, 512, 1, 1, 512, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 512, 1, 1, 64, 64, 512, 1, 1, 256, 256, 256, 256};
+  localparam int unsigned CtrMost [NumCounters] = '{1, 7, 1, 1, 512, 1, 1, 512, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 512, 1, 1, 64, 64, 512, 1, 1, 256, 256, 256, 256, 1, 1, 64};
 
   // Registers of the scalar unit, by word.
   localparam logic [2:0] ScalarSmemBytes = 0;  // bytes of SMEM; 0: no scalar unit
@@ -52,5 +55,14 @@ package systole_csr_pkg;
   localparam logic [2:0] ScalarDoorbell = 4;  // a write is the firmware's doorbell interrupt
   localparam logic [2:0] ScalarState = 5;  // what the firmware says of itself: docs/scalar.md
   localparam logic [2:0] ScalarCompleted = 6;  // commands that the firmware has completed
+
+  // Registers of the links, by word.
+  localparam logic [2:0] LinksCount = 0;  // links of the chip; 0: none
+  localparam logic [2:0] LinksPlace = 1;  // bits 4:0: column of the chip in the torus, 12:8: row; written while no packets are on their way
+  localparam logic [2:0] LinksTorus = 2;  // bits 5:0: columns of the torus, 13:8: rows
+  localparam logic [2:0] LinksEnable = 3;  // bit l: link l (0 X+, 1 X-, 2 Y+, 3 Y-) trains and carries packets; 0: it is in reset
+  localparam logic [2:0] LinksState = 4;  // bit l: link l is up; bit 8 + l: it is down, a fault of both cores; bits 17 + 2 l to 16 + 2 l: the cause (docs/reference/link.md)
+  localparam logic [2:0] LinksSelect = 5;  // bits 3:0: counter, 9:8: link, of count_value; counters: 0 packets sent, 1 bytes sent, 2 packets received, 3 bytes received, 4 replays, 5 CRC errors, 6 cycles that waited for credits, 7 trainings, 8 packets given up
+  localparam logic [2:0] LinksCountValue = 6;  // the selected counter, modulo 2^32
 
 endpackage

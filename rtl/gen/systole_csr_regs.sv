@@ -288,6 +288,7 @@ module systole_csr_regs (
         logic scrub_period;
         logic counters;
         logic scalar;
+        logic links;
     } decoded_reg_strb_t;
     decoded_reg_strb_t decoded_reg_strb;
     logic decoded_err;
@@ -399,14 +400,18 @@ module systole_csr_regs (
         decoded_reg_strb.scrub_period = cpuif_req_masked & (cpuif_addr == 12'h84);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr == 12'h84);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr == 12'h84);
-        decoded_reg_strb.counters = cpuif_req_masked & (cpuif_addr >= 12'h200) & (cpuif_addr <= 12'h200 + 12'h107);
-        is_external |= cpuif_req_masked & (cpuif_addr >= 12'h200) & (cpuif_addr <= 12'h200 + 12'h107);
-        is_valid_addr |= cpuif_req_masked & (cpuif_addr >= 12'h200) & (cpuif_addr <= 12'h200 + 12'h107);
-        is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h200) & (cpuif_addr <= 12'h200 + 12'h107);
+        decoded_reg_strb.counters = cpuif_req_masked & (cpuif_addr >= 12'h200) & (cpuif_addr <= 12'h200 + 12'h11f);
+        is_external |= cpuif_req_masked & (cpuif_addr >= 12'h200) & (cpuif_addr <= 12'h200 + 12'h11f);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr >= 12'h200) & (cpuif_addr <= 12'h200 + 12'h11f);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h200) & (cpuif_addr <= 12'h200 + 12'h11f);
         decoded_reg_strb.scalar = cpuif_req_masked & (cpuif_addr >= 12'h400) & (cpuif_addr <= 12'h400 + 12'h1b);
         is_external |= cpuif_req_masked & (cpuif_addr >= 12'h400) & (cpuif_addr <= 12'h400 + 12'h1b);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr >= 12'h400) & (cpuif_addr <= 12'h400 + 12'h1b);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h400) & (cpuif_addr <= 12'h400 + 12'h1b);
+        decoded_reg_strb.links = cpuif_req_masked & (cpuif_addr >= 12'h500) & (cpuif_addr <= 12'h500 + 12'h1b);
+        is_external |= cpuif_req_masked & (cpuif_addr >= 12'h500) & (cpuif_addr <= 12'h500 + 12'h1b);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr >= 12'h500) & (cpuif_addr <= 12'h500 + 12'h1b);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h500) & (cpuif_addr <= 12'h500 + 12'h1b);
         decoded_err = (~is_valid_addr | (is_valid_addr & ~is_valid_rw)) & decoded_req;
         decoded_req_is_external = is_external;
     end
@@ -940,6 +945,12 @@ module systole_csr_regs (
     assign hwif_out.scalar.req_is_wr = decoded_req_is_wr;
     assign hwif_out.scalar.wr_data = decoded_wr_data;
     assign hwif_out.scalar.wr_biten = decoded_wr_biten;
+    // External region: systole_csr.links
+    assign hwif_out.links.req = decoded_reg_strb.links;
+    assign hwif_out.links.addr = decoded_addr[4:0];
+    assign hwif_out.links.req_is_wr = decoded_req_is_wr;
+    assign hwif_out.links.wr_data = decoded_wr_data;
+    assign hwif_out.links.wr_biten = decoded_wr_biten;
 
     // verilator lint_on MULTIDRIVEN
 
@@ -951,6 +962,7 @@ module systole_csr_regs (
         wr_ack = '0;
         wr_ack |= hwif_in.counters.wr_ack;
         wr_ack |= hwif_in.scalar.wr_ack;
+        wr_ack |= hwif_in.links.wr_ack;
         external_wr_ack = wr_ack;
     end
     assign cpuif_wr_ack = external_wr_ack | (decoded_req & decoded_req_is_wr & ~decoded_req_is_external);
@@ -966,6 +978,7 @@ module systole_csr_regs (
         rd_ack = '0;
         rd_ack |= hwif_in.counters.rd_ack;
         rd_ack |= hwif_in.scalar.rd_ack;
+        rd_ack |= hwif_in.links.rd_ack;
         readback_external_rd_ack_c = rd_ack;
     end
 
@@ -1083,11 +1096,14 @@ module systole_csr_regs (
         if(rd_mux_addr == 12'h84) begin
             readback_data_var[31:0] = field_storage.scrub_period.value.value;
         end
-        if((rd_mux_addr >= 12'h200) && (rd_mux_addr <= 12'h200 + 12'h107)) begin
+        if((rd_mux_addr >= 12'h200) && (rd_mux_addr <= 12'h200 + 12'h11f)) begin
             readback_data_var = hwif_in.counters.rd_data;
         end
         if((rd_mux_addr >= 12'h400) && (rd_mux_addr <= 12'h400 + 12'h1b)) begin
             readback_data_var = hwif_in.scalar.rd_data;
+        end
+        if((rd_mux_addr >= 12'h500) && (rd_mux_addr <= 12'h500 + 12'h1b)) begin
+            readback_data_var = hwif_in.links.rd_data;
         end
         readback_data = readback_data_var;
         readback_done = decoded_req & ~decoded_req_is_wr & ~decoded_req_is_external;

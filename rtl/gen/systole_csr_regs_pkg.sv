@@ -9,7 +9,7 @@ package systole_csr_regs_pkg;
 
     localparam SYSTOLE_CSR_REGS_DATA_WIDTH = 32;
     localparam SYSTOLE_CSR_REGS_MIN_ADDR_WIDTH = 12;
-    localparam SYSTOLE_CSR_REGS_SIZE = 'h41c;
+    localparam SYSTOLE_CSR_REGS_SIZE = 'h51c;
 
     typedef struct {
         logic [31:0] next;
@@ -209,6 +209,12 @@ package systole_csr_regs_pkg;
     } systole_csr__scalar__external__in_t;
 
     typedef struct {
+        logic rd_ack;
+        logic [31:0] rd_data;
+        logic wr_ack;
+    } systole_csr__links__external__in_t;
+
+    typedef struct {
         systole_csr__version__in_t version;
         systole_csr__preset__in_t preset;
         systole_csr__status__in_t status;
@@ -231,6 +237,7 @@ package systole_csr_regs_pkg;
         systole_csr__ecc_bad_hi__in_t ecc_bad_hi;
         systole_csr__counters__external__in_t counters;
         systole_csr__scalar__external__in_t scalar;
+        systole_csr__links__external__in_t links;
     } systole_csr__in_t;
 
     typedef struct {
@@ -353,6 +360,14 @@ package systole_csr_regs_pkg;
     } systole_csr__scalar__external__out_t;
 
     typedef struct {
+        logic req;
+        logic [4:0] addr;
+        logic req_is_wr;
+        logic [31:0] wr_data;
+        logic [31:0] wr_biten;
+    } systole_csr__links__external__out_t;
+
+    typedef struct {
         systole_csr__ctrl__out_t ctrl;
         systole_csr__irq__out_t irq;
         systole_csr__irq_enable__out_t irq_enable;
@@ -366,5 +381,6 @@ package systole_csr_regs_pkg;
         systole_csr__scrub_period__out_t scrub_period;
         systole_csr__counters__external__out_t counters;
         systole_csr__scalar__external__out_t scalar;
+        systole_csr__links__external__out_t links;
     } systole_csr__out_t;
 endpackage

@@ -8,8 +8,9 @@ package systole_isa_pkg;
   localparam int unsigned DescBits = 512;
   localparam int unsigned NumFlags = 32;
   localparam int unsigned PeerFlags = 4;  // the last ones: two cores' chips post them to the other core
+  localparam int unsigned LinkFlags = 8;  // those before: in chips with links only packets post them
   localparam int unsigned FlagBits = 16;
-  localparam int unsigned NumQueues = 5;
+  localparam int unsigned NumQueues = 6;
 
   typedef logic [511:0] desc_t;
 
@@ -18,10 +19,12 @@ package systole_isa_pkg;
   localparam int unsigned QueueMxu = 2;  // systolic data setup, array, accumulator writes
   localparam int unsigned QueueVector = 3;  // int8: requantise, pool, add, multiply, tables; bf16: programs of the vector unit
   localparam int unsigned QueueStore = 4;  // DMA from the unified buffer into HBM
+  localparam int unsigned QueueSend = 5;  // packets from the unified buffer over the links into a core's memory
 
   typedef enum logic [7:0] {
     OpLoad = 8'h01,  // copy n2 x n1 runs of len bytes from HBM to the unified buffer
     OpStore = 8'h02,  // copy n2 x n1 runs of len bytes from the unified buffer to HBM
+    OpSend = 8'h06,  // copy n2 x n1 runs of len bytes from the unified buffer to the memory of a core of the device, then post one of its link flags
     OpWeights = 8'h03,  // push tiles of Rows x Cols weights from HBM into the weight FIFO
     OpTiles = 8'h05,  // push weight tiles from the unified buffer into the weight FIFO
     OpMatmul = 8'h04,  // t1 x t0 passes of n x ny x nx activation vectors through the array into the accumulators
@@ -49,7 +52,8 @@ package systole_isa_pkg;
     FaultVectorProgram = 4'd10,  // an illegal instruction of the vector unit, a count out of its range, a pc beyond the instruction memory; address = pc
     FaultMemoryError = 4'd11,  // the memory's bus answered an access of the core or the host with an error; address = its burst
     FaultEccError = 4'd12,  // two bits of a word of the HBM are wrong, which ECC cannot correct; address = the word's
-    FaultParity = 4'd13  // a descriptor that waits, a queue's state or a sync flag changed by itself; address = where: docs/sequencer.md
+    FaultParity = 4'd13,  // a descriptor that waits, a queue's state or a sync flag changed by itself; address = where: docs/sequencer.md
+    FaultLinkDown = 4'd14  // a link is down, or a packet of this core was given up; address = the link (0 X+, 1 X-, 2 Y+, 3 Y-), or the packet's
   } fault_e;
 
   typedef struct packed {
@@ -96,6 +100,28 @@ package systole_isa_pkg;
     logic [7:0] flags;  // [8] operation-specific flags, below
     logic [7:0] opcode;  // [0] operation
   } store_desc_t;
+
+  typedef struct packed {
+    logic [161:0] unused;
+    logic [2:0] link_flag;  // [347] post: number of the destination's link flag, 0 the first of them
+    logic [0:0] dst_core;  // [346] core of that chip
+    logic [4:0] dst_y;  // [341] row
+    logic [4:0] dst_x;  // [336] column of the destination's chip in the torus
+    logic [24:0] ub_stride2;  // [311] unified buffer bytes from an inner loop's start to the next; multiple of the beat
+    logic [35:0] hbm_stride2;  // [275] bytes from an inner loop's start to the next at the destination; multiple of the beat
+    logic [24:0] ub_stride1;  // [250] unified buffer bytes from a run to the next; multiple of the beat
+    logic [35:0] hbm_stride1;  // [214] bytes from a run to the next at the destination; multiple of the beat
+    logic [15:0] n2;  // [198] repetitions of the inner loop, >= 1
+    logic [15:0] n1;  // [182] runs in the inner loop, >= 1
+    logic [24:0] len;  // [157] bytes a run, >= 1; the last beat of a run is masked
+    logic [24:0] ub_addr;  // [132] unified buffer byte address of the first run; multiple of the beat
+    logic [35:0] hbm_addr;  // [96] byte address of the first run in the destination's own memory; multiple of the beat
+    logic [31:0] post_mask;  // [64] bit f: add 1 to sync flag f when the descriptor is complete
+    logic [31:0] wait_mask;  // [32] bit f: wait until sync flag f is at least 1, then subtract 1; all bits at once
+    logic [15:0] tag;  // [16] free for software: layer number; shown in traces
+    logic [7:0] flags;  // [8] operation-specific flags, below
+    logic [7:0] opcode;  // [0] operation
+  } send_desc_t;
 
   typedef struct packed {
     logic [363:0] unused;
@@ -322,6 +348,9 @@ package systole_isa_pkg;
     logic [7:0] opcode;  // [0] operation
   } halt_desc_t;
 
+  localparam int unsigned FlagSendPost = 0;  // post link_flag of the destination after the data
+  localparam int unsigned FlagSendEmpty = 1;  // no data, only the post: len, n1, n2, addresses and strides are 0
+  localparam int unsigned FlagSendNegative = 2;  // where two ways around a ring are as long, take the negative one
   localparam int unsigned FlagWeightsTranspose = 0;  // the weight of array row r, column c is the stored tile's row c, element r
   localparam int unsigned FlagTilesTranspose = 0;  // the weight of array row r, column c is stored row c, element r
   localparam int unsigned FlagMatmulAccumulate = 0;  // the first pass adds to the accumulators; otherwise it overwrites (later passes always add)
@@ -342,11 +371,12 @@ package systole_isa_pkg;
   localparam int unsigned FlagMulSingleRound = 1;  // round once rather than twice
   localparam int unsigned FlagMulTable = 2;  // results pass through the lanes' table
 
-  // High when a core of this cell has the opcode.
-  function automatic logic has_opcode(logic [7:0] opcode, int unsigned kind);
+  // High when a core of this cell, of a chip with links or without, has the opcode.
+  function automatic logic has_opcode(logic [7:0] opcode, int unsigned kind, logic links);
     case (opcode)
       OpLoad: return 1'b1;
       OpStore: return 1'b1;
+      OpSend: return links;
       OpWeights: return 1'b1;
       OpTiles: return kind == 1;
       OpMatmul: return 1'b1;
@@ -367,6 +397,7 @@ package systole_isa_pkg;
     case (opcode)
       OpLoad: return 3'(QueueLoad);
       OpStore: return 3'(QueueStore);
+      OpSend: return 3'(QueueSend);
       OpWeights: return 3'(QueueWeight);
       OpTiles: return 3'(QueueWeight);
       OpMatmul: return 3'(QueueMxu);
@@ -382,7 +413,7 @@ package systole_isa_pkg;
   endfunction
 
   // High when a bit or flag that the opcode does not use with this cell is set; 0 for an opcode that it lacks.
-  function automatic logic unused_bits_set(desc_t d, int unsigned kind);
+  function automatic logic unused_bits_set(desc_t d, int unsigned kind, logic links);
     logic [7:0] flags;  // used
     logic       bits;
     case (d[7:0])
@@ -393,6 +424,10 @@ package systole_isa_pkg;
       OpStore: begin
         bits  = d[511:336] != '0;
         flags = 8'h00;
+      end
+      OpSend: begin
+        bits  = d[511:350] != '0;
+        flags = 8'h07;
       end
       OpWeights: begin
         bits  = d[511:148] != '0;
@@ -443,7 +478,7 @@ package systole_isa_pkg;
         flags = 8'hFF;
       end
     endcase
-    return has_opcode(d[7:0], kind) && (bits || (d[15:8] & ~flags) != '0);
+    return has_opcode(d[7:0], kind, links) && (bits || (d[15:8] & ~flags) != '0);
   endfunction
 
 endpackage

@@ -45,6 +45,7 @@ package systole_presets_pkg;
     int unsigned HbmPcs;  // hbm: pseudo-channels of 16 bytes a cycle each, together a beat (even); axi: 0
     int unsigned DramBytes;  // axi: bytes of memory; hbm: 0, the pseudo-channels say it
     int unsigned SmemBytes;  // bytes of the scalar unit's memory; 0: no scalar unit, the host's registers start programs
+    int unsigned LinkBytes;  // bytes a cycle and direction of each of four links to other chips; 0: no links
     int unsigned Ecc;  // hbm: 1 if 8 check bits correct one wrong bit of each 64 and find two; else 0
   } chip_cfg_t;
 
@@ -56,12 +57,13 @@ package systole_presets_pkg;
   localparam int unsigned PresetLite = 5;  // training in RTL simulation
   localparam int unsigned PresetBoard8 = 6;  // FPGA boards of 85 thousand logic cells; 64 MACs
   localparam int unsigned PresetBoard = 7;  // FPGA boards of 85 thousand logic cells; 256 MACs
-  localparam int unsigned PresetMinichip = 8;  // two cores as mini's, each with a scalar unit, whose firmware runs the programs
-  localparam int unsigned PresetV2chip = 9;  // TPUv2-class training, two cores of v2
+  localparam int unsigned PresetMinichip = 8;  // two cores as mini's, each with a scalar unit, whose firmware runs the programs; links to other chips
+  localparam int unsigned PresetV2chip = 9;  // TPUv2-class training, two cores of v2; links to other chips
   localparam int unsigned PresetEdgechip = 10;  // edge with a scalar unit, whose firmware runs the programs
+  localparam int unsigned PresetLitechip = 11;  // two cores as lite's, chips of a device: training on several chips in RTL simulation
 
   function automatic logic is_preset(int unsigned id);
-    return id == PresetNano || id == PresetEdge || id == PresetV1 || id == PresetMini || id == PresetV2 || id == PresetLite || id == PresetBoard8 || id == PresetBoard || id == PresetMinichip || id == PresetV2chip || id == PresetEdgechip;
+    return id == PresetNano || id == PresetEdge || id == PresetV1 || id == PresetMini || id == PresetV2 || id == PresetLite || id == PresetBoard8 || id == PresetBoard || id == PresetMinichip || id == PresetV2chip || id == PresetEdgechip || id == PresetLitechip;
   endfunction
 
   // If there is no such preset, another one: tops check is_preset, and that alone fails then.
@@ -91,6 +93,7 @@ package systole_presets_pkg;
         c.HbmPcs = 4;
         c.DramBytes = 0;
         c.SmemBytes = 0;
+        c.LinkBytes = 0;
         c.Ecc = 0;
       end
       PresetV1: begin
@@ -115,6 +118,7 @@ package systole_presets_pkg;
         c.HbmPcs = 8;
         c.DramBytes = 0;
         c.SmemBytes = 0;
+        c.LinkBytes = 0;
         c.Ecc = 0;
       end
       PresetMini: begin
@@ -139,6 +143,7 @@ package systole_presets_pkg;
         c.HbmPcs = 2;
         c.DramBytes = 0;
         c.SmemBytes = 0;
+        c.LinkBytes = 0;
         c.Ecc = 1;
       end
       PresetV2: begin
@@ -163,6 +168,7 @@ package systole_presets_pkg;
         c.HbmPcs = 32;
         c.DramBytes = 0;
         c.SmemBytes = 0;
+        c.LinkBytes = 0;
         c.Ecc = 1;
       end
       PresetLite: begin
@@ -187,6 +193,7 @@ package systole_presets_pkg;
         c.HbmPcs = 8;
         c.DramBytes = 0;
         c.SmemBytes = 0;
+        c.LinkBytes = 0;
         c.Ecc = 1;
       end
       PresetBoard8: begin
@@ -211,6 +218,7 @@ package systole_presets_pkg;
         c.HbmPcs = 0;
         c.DramBytes = 33554432;
         c.SmemBytes = 0;
+        c.LinkBytes = 0;
         c.Ecc = 0;
       end
       PresetBoard: begin
@@ -235,6 +243,7 @@ package systole_presets_pkg;
         c.HbmPcs = 0;
         c.DramBytes = 33554432;
         c.SmemBytes = 0;
+        c.LinkBytes = 0;
         c.Ecc = 0;
       end
       PresetMinichip: begin
@@ -259,6 +268,7 @@ package systole_presets_pkg;
         c.HbmPcs = 2;
         c.DramBytes = 0;
         c.SmemBytes = 32768;
+        c.LinkBytes = 4;
         c.Ecc = 1;
       end
       PresetV2chip: begin
@@ -283,6 +293,7 @@ package systole_presets_pkg;
         c.HbmPcs = 32;
         c.DramBytes = 0;
         c.SmemBytes = 0;
+        c.LinkBytes = 64;
         c.Ecc = 1;
       end
       PresetEdgechip: begin
@@ -307,7 +318,33 @@ package systole_presets_pkg;
         c.HbmPcs = 4;
         c.DramBytes = 0;
         c.SmemBytes = 32768;
+        c.LinkBytes = 0;
         c.Ecc = 0;
+      end
+      PresetLitechip: begin
+        c.Core.Rows = 32;
+        c.Core.Cols = 32;
+        c.Core.Cell = CellBf16;
+        c.Core.CellStages = 3;
+        c.Core.Multipliers = 1024;
+        c.Core.UbBytes = 1048576;
+        c.Core.UbBanks = 8;
+        c.Core.AccRows = 1024;
+        c.Core.WfifoTiles = 8;
+        c.Core.LoadBuses = 2;
+        c.Core.VectorLanes = 32;
+        c.Core.Residual = 0;
+        c.Core.BeatBytes = 128;
+        c.Core.Segments = 4;
+        c.Core.QueueDepth = 8;
+        c.Core.Parity = 1;
+        c.Cores = 2;
+        c.Memory = MemoryHbm;
+        c.HbmPcs = 8;
+        c.DramBytes = 0;
+        c.SmemBytes = 0;
+        c.LinkBytes = 16;
+        c.Ecc = 1;
       end
       default: begin
         c.Core.Rows = 8;
@@ -331,6 +368,7 @@ package systole_presets_pkg;
         c.HbmPcs = 2;
         c.DramBytes = 0;
         c.SmemBytes = 0;
+        c.LinkBytes = 0;
         c.Ecc = 0;
       end
     endcase
@@ -378,6 +416,11 @@ package systole_presets_pkg;
     return c.Cell == CellBf16 ? c.Segments + 2 + tile_windows(c) : c.Segments + 1;
   endfunction
 
+  // Bytes of a flit of the links: four cycles of a link, as far as a packet's length has bits; chips without links: 16.
+  function automatic int unsigned flit_bytes(chip_cfg_t c);
+    return c.LinkBytes == 0 ? 16 : c.LinkBytes > 16 ? 64 : 4 * c.LinkBytes;
+  endfunction
+
   // Bytes of a core's own memory.
   function automatic logic [AddrBits:0] memory_bytes(chip_cfg_t c);
     return c.Memory == MemoryAxi ? (AddrBits + 1)'(c.DramBytes) : (AddrBits + 1)'(c.Core.BeatBytes) << 25;
@@ -419,8 +462,9 @@ package systole_presets_pkg;
     if (!(c.Memory != MemoryAxi || c.Core.BeatBytes <= 128)) return 25;
     if (!(c.SmemBytes == 0 || (pow2(c.SmemBytes) && c.SmemBytes >= 8192 && c.SmemBytes <= 1048576))) return 26;
     if (!(c.SmemBytes == 0 || c.Memory == MemoryHbm)) return 27;
-    if (!((c.Ecc <= 1 && (c.Memory == MemoryHbm) || c.Ecc == 0))) return 28;
-    if (!(c.Memory != MemoryAxi || (c.DramBytes != 0 && c.DramBytes % 4096 == 0))) return 29;
+    if (!(c.LinkBytes == 0 || (c.Cores == 2 && c.LinkBytes >= 4 && c.LinkBytes <= 64 && c.Core.BeatBytes == 8 * c.LinkBytes))) return 28;
+    if (!((c.Ecc <= 1 && (c.Memory == MemoryHbm) || c.Ecc == 0))) return 29;
+    if (!(c.Memory != MemoryAxi || (c.DramBytes != 0 && c.DramBytes % 4096 == 0))) return 30;
     return 0;
   endfunction
 

@@ -17,6 +17,7 @@ module systole_top
     localparam int unsigned D = beat_bytes(Chip.Core),
     localparam int unsigned H = axi_bytes(Chip.Core),
     localparam int unsigned HbmPcs = max(Chip.HbmPcs, 2),  // pins: also of a chip without HBM
+    localparam int unsigned LaneBits = 2 * max(Chip.LinkBytes, 4),  // pins: also of a chip without links
     localparam int unsigned AxilPins = AxilBits - 1 + $clog2(Chip.Cores)  // of a register's address
 ) (
     input  logic                                    clk_i,
@@ -78,8 +79,8 @@ module systole_top
     output logic [Cores-1:0]                        fault_o,
 
     // Trace: a descriptor of queue q has completed.
-    output logic [Cores-1:0][4:0]                   retire_valid_o,
-    output logic [Cores-1:0][4:0][31:0]             retire_index_o,
+    output logic [Cores-1:0][systole_isa_pkg::NumQueues-1:0] retire_valid_o,
+    output logic [Cores-1:0][systole_isa_pkg::NumQueues-1:0][31:0] retire_index_o,
 
     // HBM: the PHY of each pseudo-channel. wmask, with ECC: the check bits; rcheck: 8 check bits for each 64 bits.
     output row_cmd_e [Cores-1:0][HbmPcs-1:0]        phy_row_cmd_o,
@@ -119,7 +120,11 @@ module systole_top
     output logic                                    dram_rready_o,
     input  logic [D*8-1:0]                          dram_rdata_i,
     input  logic [1:0]                              dram_rresp_i,
-    input  logic                                    dram_rlast_i
+    input  logic                                    dram_rlast_i,
+
+    // Links X+, X-, Y+, Y-, of four lanes each: {tag, bytes}.
+    output logic [3:0][3:0][LaneBits+1:0]           lanes_o,
+    input  logic [3:0][3:0][LaneBits+1:0]           lanes_i
 );
   axil_req_t axil_req;
   axil_rsp_t axil_rsp;
@@ -179,8 +184,8 @@ module systole_top
   node_status_t     node_status [Cores];
   phy_req_t         phy_req [Cores][HbmPcs];
   phy_rsp_t         phy_rsp [Cores][HbmPcs];
-  logic [4:0]       retire_valid [Cores];
-  logic [4:0][31:0] retire_index [Cores];
+  logic [systole_isa_pkg::NumQueues-1:0] retire_valid [Cores];
+  logic [systole_isa_pkg::NumQueues-1:0][31:0] retire_index [Cores];
   for (genvar c = 0; c < Cores; c++) begin : gen_core
     assign {irq_o[c], running_o[c], fault_o[c]} = node_status[c];
     assign retire_valid_o[c] = retire_valid[c];
@@ -203,7 +208,7 @@ module systole_top
       .clk_i, .rst_ni, .axil_req_i(axil_req), .axil_rsp_o(axil_rsp), .axi_req_i(axi_req), .axi_wdata_i, .axi_wstrb_i,
       .axi_rsp_o(axi_rsp), .axi_rdata_o,
       .node_status_o(node_status), .retire_valid_o(retire_valid), .retire_index_o(retire_index),
-      .phy_req_o(phy_req), .phy_rsp_i(phy_rsp),
+      .phy_req_o(phy_req), .phy_rsp_i(phy_rsp), .lanes_o, .lanes_i,
       .dram_req_o(dram_req), .dram_wdata_o, .dram_wstrb_o, .dram_rsp_i(dram_rsp), .dram_rdata_i
   );
 endmodule

@@ -9,6 +9,7 @@ module systole_csr
   import systole_csr_pkg::*;
 #(
     parameter int unsigned Preset = 0,
+    parameter bit          Links = 1'b0,  // the registers of the links are here
     parameter bit          Gate = 1'b1  // 1: the registers' clock may be gated
 ) (
     input  logic                         clk_i,
@@ -27,6 +28,11 @@ module systole_csr
     input  systole_bus_pkg::scalar_ctl_t  scalar_i,
     output systole_bus_pkg::host_reg_req_t host_reg_o,
 
+    // Links (systole_network); 0 and not used without them.
+    output systole_bus_pkg::host_reg_req_t link_req_o,
+    input  logic                          link_ack_i,
+    input  logic [31:0]                   link_data_i,
+
     // ECC of the memory; 0 and not used in chips without it.
     input  systole_bus_pkg::ecc_event_t   ecc_i,
     output logic [31:0]                   scrub_o,
@@ -44,7 +50,7 @@ module systole_csr
   logic [63:0] cycle_q;
   logic        ctr_ack;
   logic [31:0] ctr_data;
-  logic        ctr_write_ack_q, host_reg_q, scalar_write_q;
+  logic        ctr_write_ack_q, host_reg_q, scalar_write_q, link_reg_q, link_write_q;
   logic [31:0] ecc_corrected, ecc_uncorrected;
   logic [AddrBits-1:0] ecc_first, ecc_last, ecc_bad;
 
@@ -58,10 +64,10 @@ module systole_csr
   logic clk, asked, answered, raised;
   assign asked    = axil_req_i.awvalid || axil_req_i.wvalid || axil_req_i.arvalid;
   assign answered = axil_rsp_o.bvalid || axil_rsp_o.rvalid || hw_in.counters.rd_ack || hw_in.counters.wr_ack || hw_in.scalar.rd_ack
-                    || hw_in.scalar.wr_ack;
+                    || hw_in.scalar.wr_ack || hw_in.links.rd_ack || hw_in.links.wr_ack;
   assign raised   = hw_in.irq.done.hwset || hw_in.irq.fault.hwset || hw_in.irq.scalar.hwset;
   systole_idle_clock #(.Gate(Gate)) u_clock (
-      .clk_i, .rst_ni, .work_i(asked || answered || raised), .rest_i(!hw_out.counters.req && !hw_out.scalar.req && !hw_out.ctrl.start.value),
+      .clk_i, .rst_ni, .work_i(asked || answered || raised), .rest_i(!hw_out.counters.req && !hw_out.scalar.req && !hw_out.links.req && !hw_out.ctrl.start.value),
       .clk_o(clk)
   );
 
@@ -107,6 +113,9 @@ module systole_csr
     hw_in.scalar.rd_ack             = HasScalar ? scalar_i.ack && !scalar_write_q : host_reg_q && !scalar_write_q;
     hw_in.scalar.wr_ack             = HasScalar ? scalar_i.ack && scalar_write_q : host_reg_q && scalar_write_q;
     hw_in.scalar.rd_data            = HasScalar ? scalar_i.data : '0;
+    hw_in.links.rd_ack              = (Links ? link_ack_i : link_reg_q) && !link_write_q;
+    hw_in.links.wr_ack              = (Links ? link_ack_i : link_reg_q) && link_write_q;
+    hw_in.links.rd_data             = Links ? link_data_i : '0;
   end
 
   // The scalar unit's registers; in a chip without one they are answered here.
@@ -115,6 +124,18 @@ module systole_csr
   always_ff @(posedge clk_i) begin
     host_reg_q <= rst_ni && hw_out.scalar.req;
     if (hw_out.scalar.req) scalar_write_q <= hw_out.scalar.req_is_wr;
+  end
+
+  // Those of the links, likewise. A request is a register on its way to the network.
+  always_ff @(posedge clk_i) begin
+    link_reg_q <= rst_ni && hw_out.links.req;
+    if (hw_out.links.req) link_write_q <= hw_out.links.req_is_wr;
+    if (!rst_ni) begin
+      link_req_o <= '0;
+    end else begin
+      link_req_o <= '{valid: Links && hw_out.links.req, write: hw_out.links.req_is_wr, index: hw_out.links.addr[4:2],
+                      data: hw_out.links.wr_data};
+    end
   end
 
   if (Chip.Ecc != 0) begin : gen_ecc

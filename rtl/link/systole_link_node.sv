@@ -4,18 +4,18 @@
 // A chip's part of the network: router, four links (X+, X-, Y+, Y-) and the local port, by which the chip's cores send and receive.
 // A core gives a WRITE or POST with its destination (send_*); what arrives for the chip comes out in order (recv_*), a POST after
 // every WRITE that the same core sent before it to the same core with the same tie. Packets for a link that is down come back to their
-// source as POISON, as long as there is room for it. LinkBytes a cycle and direction; flits of max(16, LinkBytes) bytes.
+// source as POISON, as long as there is room for it. LinkBytes a cycle and direction, FlitBytes a cycle at the local port.
 // Docs: docs/link.md, which states the latencies. Test: tests/rtl/link/node_test.cc.
 
 module systole_link_node
   import systole_link_pkg::*;
 #(
     parameter int unsigned LinkBytes = 16,       // 4, 8, 16, 32 or 64
+    parameter int unsigned FlitBytes = LinkBytes > SliceBytes ? LinkBytes : SliceBytes,  // 16 to 64: what the local port carries a cycle
     parameter int unsigned BufferFlits = 128,
     parameter int unsigned ReplayFlits = 128,
     parameter int unsigned Timeout = 2048,
     parameter int unsigned TrainTimeout = 65536,
-    localparam int unsigned FlitBytes = LinkBytes > SliceBytes ? LinkBytes : SliceBytes,
     localparam int unsigned FlitBits = 8 * FlitBytes,
     localparam int unsigned LaneBits = 8 * LinkBytes / Lanes,
     localparam int unsigned Links = Ports - 1

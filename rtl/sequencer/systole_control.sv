@@ -18,6 +18,7 @@ module systole_control
     parameter int unsigned MxuInFlight = 8,  // descriptors in flight in the MXU
     parameter bit          Issue = 1'b0,     // the core has a scalar unit
     parameter bit          Peer = 1'b0,      // the chip has another core
+    parameter bit          Links = 1'b0,     // the chip has links: a queue of sends, and flags that packets post
     parameter bit          Parity = 1'b0,    // parity over waiting descriptors and sync flags
     parameter bit          Gate = 1'b1       // gate the clock while a program runs
 ) (
@@ -182,7 +183,7 @@ module systole_control
     end
   end
 
-  systole_sequencer #(.D(D), .Cell(Cell), .Issue(Issue), .Parity(Parity)) u_sequencer (
+  systole_sequencer #(.D(D), .Cell(Cell), .Issue(Issue), .Links(Links), .Parity(Parity)) u_sequencer (
       .clk_i(clk), .rst_ni, .freeze_i(freeze_sequencer),
       .start_i, .ctl_i, .hbm_end_i, .issue_req_i, .issue_ready_o, .state_o(seq_state), .done_o(finished),
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i,
@@ -200,7 +201,7 @@ module systole_control
       .want_i(want), .fill_o(fill), .data_o(filled), .empty_o(none), .bad_o(place_bad)
   );
 
-  systole_sync #(.Issue(Issue), .Peer(Peer), .Parity(Parity)) u_sync (
+  systole_sync #(.Issue(Issue), .Peer(Peer), .Links(Links), .Parity(Parity)) u_sync (
       .clk_i(clk), .rst_ni, .peer_rst_ni, .peer_i(peer_req_i), .peer_o(peer_rsp_o),
       .freeze_i(freeze_flags), .want_i(flag_want), .wait_i(flag_wait), .met_o(flag_met), .post_i(flag_post), .post_parity_i(post_parity),
       .scalar_i(flag_req_i), .scalar_o(flag_rsp_o), .high_o(flag_high), .overflow_o(overflow),
@@ -208,7 +209,7 @@ module systole_control
       .find_agent_i(find_agent), .find_flag_i(find_flag), .found_o(found)
   );
 
-  for (genvar q = 0; q < NumQueues; q++) begin : gen_queue
+  for (genvar q = 0; q < QueueSend; q++) begin : gen_queue
     systole_unit_queue #(.InFlight(q == QueueMxu ? MxuInFlight : MaxInFlight), .Parity(Parity)) u_queue (
         .clk_i(clk), .rst_ni, .freeze_i(freeze_queue[q] || unit_stop[q]),
         .want_o(want[q]), .fill_i(fill[q]), .fill_desc_i(filled.desc), .fill_index_i(filled.index), .fill_free_i(filled.free),
@@ -221,6 +222,35 @@ module systole_control
         .idle_o(unit_idle[q]), .busy_o(busy_o[q]), .waiting_o(waiting_o[q]),
         .retire_valid_o(retire_valid_o[q]), .retire_index_o(retire_index_o[q])
     );
+  end
+  if (Links) begin : gen_send
+    systole_unit_queue #(.InFlight(MaxInFlight), .Parity(Parity)) u_queue (
+        .clk_i(clk), .rst_ni, .freeze_i(freeze_queue[QueueSend] || unit_stop[QueueSend]),
+        .want_o(want[QueueSend]), .fill_i(fill[QueueSend]), .fill_desc_i(filled.desc), .fill_index_i(filled.index), .fill_free_i(filled.free),
+        .fill_parity_i(filled.parity),
+        .flag_want_o(flag_want[QueueSend]), .flag_wait_o(flag_wait[QueueSend]), .flag_met_i(flag_met[QueueSend]), .post_o(flag_post[QueueSend]),
+        .post_parity_o(post_parity[QueueSend]),
+        .req_o(req_o[QueueSend]), .start_ready_i(rsp_i[QueueSend].ready), .done_i(done[QueueSend]),
+        .posted_hold_i(overflow), .place_i(place), .index_o(index[QueueSend]),
+        .head_bad_o(head_bad[QueueSend]), .flight_bad_o(flight_bad[QueueSend]),
+        .idle_o(unit_idle[QueueSend]), .busy_o(busy_o[QueueSend]), .waiting_o(waiting_o[QueueSend]),
+        .retire_valid_o(retire_valid_o[QueueSend]), .retire_index_o(retire_index_o[QueueSend])
+    );
+  end else begin : gen_no_send
+    assign want[QueueSend]           = 1'b0;
+    assign flag_want[QueueSend]      = 1'b0;
+    assign flag_wait[QueueSend]      = '0;
+    assign flag_post[QueueSend]      = '0;
+    assign post_parity[QueueSend]    = 1'b0;
+    assign req_o[QueueSend]          = '0;
+    assign index[QueueSend]          = '0;
+    assign head_bad[QueueSend]       = 1'b0;
+    assign flight_bad[QueueSend]     = 1'b0;
+    assign unit_idle[QueueSend]      = 1'b1;
+    assign busy_o[QueueSend]         = 1'b0;
+    assign waiting_o[QueueSend]      = 1'b0;
+    assign retire_valid_o[QueueSend] = 1'b0;
+    assign retire_index_o[QueueSend] = '0;
   end
 
   systole_fault u_fault (

@@ -14,6 +14,7 @@ module systole_sequencer
     parameter int unsigned D = 64,  // bytes per beat
     parameter int unsigned Cell = CellInt8,
     parameter bit          Issue = 1'b0,  // descriptors may come from the issue port of a scalar unit
+    parameter bit          Links = 1'b0,  // the chip has links: there is a queue of sends
     parameter bit          Parity = 1'b0
 ) (
     input  logic                             clk_i,        // may be gated while idle
@@ -111,15 +112,20 @@ module systole_sequencer
 
   assign header  = header_desc_t'(desc_q);
   assign fetched = header_desc_t'(fetch_desc);
-  // Isolated programs run without the other core and must not use the flags between the cores.
-  assign denied  = ctl_i.isolated && ((header.wait_mask | header.post_mask) >> (NumFlags - PeerFlags)) != '0;
+  // Isolated programs run without the other cores: they must not use the flags between cores, nor send. Only packets post link flags.
+  localparam logic [NumFlags-1:0] LinkMask = ((NumFlags'(1) << LinkFlags) - 1'b1) << (NumFlags - PeerFlags - LinkFlags);
+  localparam logic [NumFlags-1:0] FarMask = ~(~NumFlags'(0) >> PeerFlags) | (Links ? LinkMask : '0);
+  assign denied  = (ctl_i.isolated && (((header.wait_mask | header.post_mask) & FarMask) != '0 || (Links && header.opcode == OpSend)))
+                   || (Links && (header.post_mask & LinkMask) != '0);
   assign at_end  = at_end_q && !(Issue && ctl_i.issue);  // programs of the issue port end with their halt
 
   // Dispatch.
   systole_prim_hold u_hold (.clk_i, .hold_o(hold));
   assign look     = state_q == Run && desc_valid_q && !at_end && !freeze_i;
   assign dispatch = look && queue_q != 3'(NumQueues) && !hold;
-  always_comb for (int unsigned q = 0; q < NumQueues; q++) write_o[q] = dispatch && queue_q == 3'(q) && ready_i[q];
+  always_comb begin
+    for (int unsigned q = 0; q < NumQueues; q++) write_o[q] = dispatch && queue_q == 3'(q) && ready_i[q] && (Links || q != QueueSend);
+  end
   assign desc_o           = desc_q;
   assign index_o          = pc_q;
   assign free_o           = header.wait_mask == '0;
@@ -176,9 +182,9 @@ module systole_sequencer
     end
   end
   always_ff @(posedge clk_i) begin
-    known_q  <= has_opcode(header.opcode, Cell);
+    known_q  <= has_opcode(header.opcode, Cell, Links);
     halt_q   <= header.opcode == OpHalt;
-    unused_q <= unused_bits_set(desc_q, Cell) || denied;
+    unused_q <= unused_bits_set(desc_q, Cell, Links) || denied;
     opcode_q <= header.opcode;
     if (start_i) fault_pc_q <= '0;
     else if (!fault_valid && active && !at_end) fault_pc_q <= pc_q;

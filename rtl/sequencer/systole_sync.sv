@@ -4,7 +4,7 @@
 // Sync flags: counters that descriptors wait for and post to. Latency: a post is visible in the cycle in which it is
 // made; the count and the overflow check follow one cycle later. A flag can be taken at most every two cycles. Reset
 // clears all flags. With another core, posts to the last PeerFlags flags wait in their own counters until they are
-// sent, and those flags count the posts received.
+// sent, and those flags count the posts received. With links, the LinkFlags flags before those count the posts of packets.
 // Docs: docs/sequencer.md, docs/isa.md. Test: tests/rtl/sequencer.
 
 module systole_sync
@@ -12,11 +12,12 @@ module systole_sync
 #(
     parameter bit Issue = 1'b0,  // the core has a scalar unit
     parameter bit Peer = 1'b0,   // the chip has another core
+    parameter bit Links = 1'b0,  // and links
     parameter bit Parity = 1'b0  // parity over the flags that this core posts to itself
 ) (
     input  logic                               clk_i,
     input  logic                               rst_ni,
-    input  logic                               peer_rst_ni,  // reset of the last PeerFlags flags, which keep their values between programs
+    input  logic                               peer_rst_ni,  // reset of the flags that others post, which keep their values between programs
     input  logic                               freeze_i,   // no more takes or posts
 
     // Agents: the queues and, last, the halt of the sequencer.
@@ -46,7 +47,9 @@ module systole_sync
     input  logic [$clog2(NumFlags)-1:0]        find_flag_i,
     output logic                               found_o
 );
-  localparam int unsigned Own = Peer ? NumFlags - PeerFlags : NumFlags;  // flags that this core posts to itself
+  localparam int unsigned FarFlags = Peer ? PeerFlags + (Links ? LinkFlags : 0) : 0;  // that others post
+  localparam int unsigned Own = NumFlags - FarFlags;  // flags that this core posts to itself
+  localparam int unsigned FirstPeer = NumFlags - PeerFlags;
   typedef logic [NumFlags-1:0] mask_t;
   typedef logic [FlagBits-1:0] count_t;
   localparam mask_t OwnMask = mask_t'({NumFlags{1'b1}} >> (NumFlags - Own));
@@ -65,9 +68,10 @@ module systole_sync
 
   systole_bus_pkg::peer_req_t peer;
   logic [PeerFlags-1:0]       peer_post_q;  // of the last cycle
+  logic [LinkFlags-1:0]       link_post_q;
   mask_t                      peer_last;
   assign peer      = Peer ? peer_i : '0;
-  assign peer_last = {peer_post_q, (NumFlags - PeerFlags)'(0)};
+  assign peer_last = {peer_post_q, link_post_q, (FirstPeer - LinkFlags)'(0)};
 
   // Posts of the last cycle and of this cycle; takes from the counts in this cycle.
   mask_t last, now, take;
@@ -104,7 +108,7 @@ module systole_sync
     met_o[NumQueues] = want_i[NumQueues] && !stop && (wait_i[NumQueues] & ~(set | (last & OwnMask) | peer_last)) == '0;
   end
 
-  // Count update. A flag has up to five posts and one take per cycle. An overflow stops all updates.
+  // Count update. A flag has up to seven posts and one take per cycle. An overflow stops all updates.
   logic touched, moved_q;  // counts changed in the last cycle
   assign touched = (last | take | peer_last) != '0 || peer.take != '0;
 
@@ -131,15 +135,18 @@ module systole_sync
     end
   end
 
-  // Between the cores: counters of posts received from the other core, and counters of posts that wait to be sent.
+  // Between the cores: counters of posts received, and counters of posts to the other core that wait to be sent.
   logic peer_over, peer_high;
   if (Peer) begin : gen_peer
+    typedef logic [FarFlags-1:0]  far_t;
     typedef logic [PeerFlags-1:0] peer_t;
-    count_t came_q [PeerFlags], left_q [PeerFlags];
-    peer_t  came_set_q, came_over_q, left_set_q, left_over_q;
+    count_t came_q [FarFlags], left_q [PeerFlags];
+    far_t   came_set_q, came_over_q;
+    peer_t  left_set_q, left_over_q;
     always_ff @(posedge clk_i) begin
-      automatic count_t     came [PeerFlags], left [PeerFlags];
-      automatic peer_t      came_above, left_above, came_some, left_some;
+      automatic count_t     came [FarFlags], left [PeerFlags];
+      automatic far_t       came_above, came_some;
+      automatic peer_t      left_above, left_some;
       automatic logic [3:0] delta;
       if (!peer_rst_ni) begin
         came_q      <= '{default: '0};
@@ -149,13 +156,15 @@ module systole_sync
         came_over_q <= '0;
         left_over_q <= '0;
       end else if (touched && !overflow) begin
-        for (int unsigned f = 0; f < PeerFlags; f++) begin
-          delta = (take[Own+f] ? '1 : '0) + 4'(peer_post_q[f]);
+        for (int unsigned f = 0; f < FarFlags; f++) begin
+          delta = (take[Own+f] ? '1 : '0) + 4'(peer_last[Own+f]);
           {came_above[f], came[f]} = {1'b0, came_q[f]} + {{FlagBits - 3{delta[3]}}, delta};
           came_some[f] = came_above[f] || came[f] != '0;
+        end
+        for (int unsigned f = 0; f < PeerFlags; f++) begin
           delta = peer.take[f] ? '1 : '0;
-          for (int unsigned a = 0; a < NumQueues; a++) delta = delta + 4'(posted_q[a][Own+f]);
-          delta = delta + 4'(scalar_post_q[Own+f]);
+          for (int unsigned a = 0; a < NumQueues; a++) delta = delta + 4'(posted_q[a][FirstPeer+f]);
+          delta = delta + 4'(scalar_post_q[FirstPeer+f]);
           {left_above[f], left[f]} = {1'b0, left_q[f]} + {{FlagBits - 3{delta[3]}}, delta};
           left_some[f] = left_above[f] || left[f] != '0;
         end
@@ -169,11 +178,12 @@ module systole_sync
     end
     always_comb begin
       peer_high = 1'b0;
-      for (int unsigned f = 0; f < PeerFlags; f++) peer_high |= came_q[f][FlagBits-1] || left_q[f][FlagBits-1];
+      for (int unsigned f = 0; f < FarFlags; f++) peer_high |= came_q[f][FlagBits-1];
+      for (int unsigned f = 0; f < PeerFlags; f++) peer_high |= left_q[f][FlagBits-1];
     end
     assign set           = {came_set_q, set_q};
-    assign over          = {came_over_q | left_over_q, over_q};
-    assign peer_over     = (came_over_q | left_over_q) != '0;
+    assign over          = {came_over_q, over_q} | (mask_t'(left_over_q) << FirstPeer);
+    assign peer_over     = came_over_q != '0 || left_over_q != '0;
     assign peer_o.posted = left_set_q;
   end else begin : gen_alone
     assign set           = set_q;
@@ -202,7 +212,10 @@ module systole_sync
       end
     end
   end
-  always_ff @(posedge clk_i) peer_post_q <= peer_rst_ni ? peer.post : '0;
+  always_ff @(posedge clk_i) begin
+    peer_post_q <= peer_rst_ni ? peer.post : '0;
+    link_post_q <= peer_rst_ni && Links ? peer.link : '0;
+  end
   always_ff @(posedge clk_i) if (!overflow) before_q <= posted_q;
   assign high_o     = high_q;
   assign overflow_o = overflow;

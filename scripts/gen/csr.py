@@ -73,6 +73,10 @@ def _scalar(top):
     return top.get_child_by_name("scalar")
 
 
+def _links(top):
+    return top.get_child_by_name("links")
+
+
 def text(node) -> str:
     return " ".join((node.get_property("desc") or "").split())
 
@@ -91,6 +95,9 @@ def _sv(top) -> str:
     scalar = _scalar(top)
     for register in scalar.children():
         out.append(f"  localparam logic [2:0] Scalar{common.camel(register.inst_name)} = {register.address_offset // 4};  // {text(register)}")
+    out.append("\n  // Registers of the links, by word.")
+    for register in _links(top).children():
+        out.append(f"  localparam logic [2:0] Links{common.camel(register.inst_name)} = {register.address_offset // 4};  // {text(register)}")
     out.append("\nendpackage\n")
     return "\n".join(out)
 
@@ -131,6 +138,10 @@ def _cpp(top) -> str:
     out.append("// Of the scalar unit; 0 in chips without one.")
     for register in _scalar(top).children():
         name = f"kScalar{common.camel(register.inst_name)}"
+        out.append(f"inline constexpr uint32_t {name} = 0x{register.absolute_address:03X};  // {_access(register)}: {text(register)}")
+    out.append("\n// Of the links, in the first core's block; 0 in chips without links.")
+    for register in _links(top).children():
+        name = f"kLinks{common.camel(register.inst_name)}"
         out.append(f"inline constexpr uint32_t {name} = 0x{register.absolute_address:03X};  // {_access(register)}: {text(register)}")
     out.append("")
     out.append("}  // namespace systole::csr\n\n#endif  // SYSTOLE_GEN_CSR_H_\n")

@@ -50,6 +50,10 @@ def _sv_field(f: dict) -> str:
 
 def _sv_has(spec: dict, op: dict) -> str:
     cells = _cells_of(spec, op)
+    if op.get("links"):
+        if len(cells) != len(spec["cells"]):
+            raise ValueError(f"{op['name']}: both cells and links")
+        return "links"
     if len(cells) == len(spec["cells"]):
         return "1'b1"
     return " || ".join(f"kind == {number}" for number in cells)
@@ -62,6 +66,7 @@ def _sv(spec: dict) -> str:
     out.append(f"  localparam int unsigned DescBits = {bits};")
     out.append(f"  localparam int unsigned NumFlags = {spec['num_flags']};")
     out.append(f"  localparam int unsigned PeerFlags = {spec['peer_flags']};  // the last ones: two cores' chips post them to the other core")
+    out.append(f"  localparam int unsigned LinkFlags = {spec['link_flags']};  // those before: in chips with links only packets post them")
     out.append(f"  localparam int unsigned FlagBits = {spec['flag_bits']};")
     out.append(f"  localparam int unsigned NumQueues = {len(spec['queues'])};\n")
     out.append(f"  typedef logic [{bits - 1}:0] desc_t;\n")
@@ -94,8 +99,8 @@ def _sv(spec: dict) -> str:
             name = common.camel(op["name"]) + common.camel(f["name"])
             out.append(f"  localparam int unsigned Flag{name} = {f['bit']};  // {f['doc']}")
     out.append("")
-    out.append("  // High when a core of this cell has the opcode.")
-    out.append("  function automatic logic has_opcode(logic [7:0] opcode, int unsigned kind);")
+    out.append("  // High when a core of this cell, of a chip with links or without, has the opcode.")
+    out.append("  function automatic logic has_opcode(logic [7:0] opcode, int unsigned kind, logic links);")
     out.append("    case (opcode)")
     for op in ops:
         out.append(f"      Op{common.camel(op['name'])}: return {_sv_has(spec, op)};")
@@ -113,7 +118,7 @@ def _sv(spec: dict) -> str:
     out.append("    endcase")
     out.append("  endfunction\n")
     out.append("  // High when a bit or flag that the opcode does not use with this cell is set; 0 for an opcode that it lacks.")
-    out.append("  function automatic logic unused_bits_set(desc_t d, int unsigned kind);")
+    out.append("  function automatic logic unused_bits_set(desc_t d, int unsigned kind, logic links);")
     out.append("    logic [7:0] flags;  // used")
     out.append("    logic       bits;")
     out.append("    case (d[7:0])")
@@ -135,7 +140,7 @@ def _sv(spec: dict) -> str:
     out.append("        flags = 8'hFF;")
     out.append("      end")
     out.append("    endcase")
-    out.append("    return has_opcode(d[7:0], kind) && (bits || (d[15:8] & ~flags) != '0);")
+    out.append("    return has_opcode(d[7:0], kind, links) && (bits || (d[15:8] & ~flags) != '0);")
     out.append("  endfunction\n")
     out.append("endpackage\n")
     return "\n".join(out)
@@ -157,6 +162,9 @@ def _cpp(spec: dict) -> str:
     out.append(f"inline constexpr int kNumFlags = {spec['num_flags']};")
     out.append("// From this one on, a chip with two cores posts to the other core's.")
     out.append(f"inline constexpr int kFirstPeerFlag = {spec['num_flags'] - spec['peer_flags']};")
+    out.append("// From this one to that one, only packets post the flags of a chip with links.")
+    out.append(f"inline constexpr int kFirstLinkFlag = {spec['num_flags'] - spec['peer_flags'] - spec['link_flags']};")
+    out.append(f"inline constexpr int kNumLinkFlags = {spec['link_flags']};")
     out.append(f"inline constexpr uint32_t kFlagMax = {(1 << spec['flag_bits']) - 1};")
     out.append(f"inline constexpr int kNumQueues = {len(spec['queues'])};\n")
     out.append("// A descriptor as it lies in memory: little endian, bit 0 of word 0 first.")
@@ -284,8 +292,12 @@ struct OpInfo {
   int num_flags;
   int width;      // bits used; the rest must be zero
   uint8_t cells;  // bit n: cores of cell n have it
+  bool links;     // only cores of chips with links have it
 
-  constexpr bool Has(Cell cell) const { return (cells >> static_cast<int>(cell) & 1) != 0; }
+  // with_links: the chip has links.
+  constexpr bool Has(Cell cell, bool with_links) const {
+    return (cells >> static_cast<int>(cell) & 1) != 0 && (!links || with_links);
+  }
   // Bits of the flags that it has on cores of this cell.
   constexpr uint8_t FlagMask(Cell cell) const {
     int mask = 0;
@@ -314,12 +326,12 @@ struct OpInfo {
         nf, ng = len(op["fields"]), len(op.get("flags", []))
         out.append(
             f'    {{"{op["name"]}", Opcode::k{name}, Queue::k{common.camel(op["queue"])}, "{op["doc"]}",\n'
-            f'     {f"k{name}Fields" if nf else "nullptr"}, {nf}, {f"k{name}Flags" if ng else "nullptr"}, {ng}, {_width(spec, op)}, {_cell_mask(spec, op)}}},')
+            f'     {f"k{name}Fields" if nf else "nullptr"}, {nf}, {f"k{name}Flags" if ng else "nullptr"}, {ng}, {_width(spec, op)}, {_cell_mask(spec, op)}, {"true" if op.get("links") else "false"}}},')
     out.append("}};\n")
-    out.append("// The operation of that opcode on a core of that cell, or nullptr.")
-    out.append("constexpr const OpInfo* FindOp(uint8_t opcode, Cell cell) {")
+    out.append("// The operation of that opcode on a core of that preset, or nullptr.")
+    out.append("constexpr const OpInfo* FindOp(uint8_t opcode, const Preset& preset) {")
     out.append("  for (const OpInfo& op : kOps) {")
-    out.append("    if (static_cast<uint8_t>(op.opcode) == opcode && op.Has(cell)) return &op;")
+    out.append("    if (static_cast<uint8_t>(op.opcode) == opcode && op.Has(preset.cell, preset.chip.link_bytes != 0)) return &op;")
     out.append("  }")
     out.append("  return nullptr;")
     out.append("}\n")
@@ -335,6 +347,8 @@ struct OpInfo {
 
 
 def _md_cells(item: dict) -> str:
+    if item.get("links"):
+        return " Chips with links only."
     return f" Cell {', '.join(item['cells'])} only." if "cells" in item else ""
 
 

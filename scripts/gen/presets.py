@@ -73,6 +73,8 @@ def _sv_functions(spec: dict) -> list:
          "c.Cell == CellBf16 ? c.BeatBytes / (2 * c.Cols) : 1"),
         ("core_cfg_t", "int unsigned", "num_windows", "Read windows: data setup, the vector unit's (bf16: two), the weight loader's (bf16).",
          "c.Cell == CellBf16 ? c.Segments + 2 + tile_windows(c) : c.Segments + 1"),
+        ("chip_cfg_t", "int unsigned", "flit_bytes", "Bytes of a flit of the links: four cycles of a link, as far as a packet's length has bits; chips without links: 16.",
+         "c.LinkBytes == 0 ? 16 : c.LinkBytes > 16 ? 64 : 4 * c.LinkBytes"),
         ("chip_cfg_t", "logic [AddrBits:0]", "memory_bytes", "Bytes of a core's own memory.",
          f"c.Memory == MemoryAxi ? (AddrBits + 1)'(c.DramBytes) : (AddrBits + 1)'(c.Core.BeatBytes) << {beat_bits}"),
     )

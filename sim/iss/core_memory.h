@@ -48,6 +48,8 @@ class CoreMemory {
   }
   // Counts of its own memory since the last call.
   EccCounts TakeEcc() { return memories_[0]->TakeEcc(); }
+  // The core's own one.
+  std::shared_ptr<SparseMemory> own() const { return memories_[0]; }
   // The memory as the other core of the chip sees it.
   CoreMemory Reversed() const {
     return CoreMemory({memories_.rbegin(), memories_.rend()});

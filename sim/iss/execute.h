@@ -28,6 +28,7 @@ using Result = std::optional<Trap>;  // nullopt: executed
 // addresses in the order of the walk.
 Result Execute(const isa::Load& d, State* state);
 Result Execute(const isa::Store& d, State* state);
+Result Execute(const isa::Send& d, State* state);  // without its post
 Result Execute(const isa::Weights& d, State* state);
 Result Execute(const isa::Tiles& d, State* state);
 Result Execute(const isa::Matmul& d, State* state);

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Load, store, weights.
+// Load, store, send, weights.
 
 #include <algorithm>
 
+#include "absl/strings/str_format.h"
 #include "sim/iss/execute.h"
 
 namespace systole::iss {
@@ -14,19 +15,26 @@ uint64_t RoundUp(uint64_t bytes, uint64_t beat) {
   return (bytes + beat - 1) / beat * beat;
 }
 
-// Whole beats starting at `address` must end at or below the limit; otherwise
-// the fault address is the first beat that does not.
-Result CheckHbm(const State& state, uint64_t address, uint64_t bytes) {
-  const uint64_t limit = std::min(state.hbm_limit, state.hbm.capacity());
+// Whole beats starting at `address` must end at or below the limit of a memory
+// of `capacity` bytes; otherwise the fault address is the first beat that does
+// not.
+Result CheckMemory(const State& state, uint64_t capacity, uint64_t address,
+                   uint64_t bytes) {
+  const uint64_t limit = std::min(state.hbm_limit, capacity);
   if (address + bytes <= limit) return std::nullopt;
   const uint64_t last_good = limit / state.beat() * state.beat();
   return Trap{isa::Fault::kHbmRange, std::max(address, last_good)};
 }
 
-// Walks the runs of a load or store; `copy(hbm address, ub address, len)` moves
-// one run.
+Result CheckHbm(const State& state, uint64_t address, uint64_t bytes) {
+  return CheckMemory(state, state.hbm.capacity(), address, bytes);
+}
+
+// Walks the runs of a load, store or send; `copy(hbm address, ub address, len)`
+// moves one run. capacity: bytes of the memory that the core reaches.
 template <typename Dma, typename Copy>
-Result Runs(const Dma& d, State* state, uint64_t* beats, Copy copy) {
+Result Runs(const Dma& d, State* state, uint64_t capacity, uint64_t* beats,
+            Copy copy) {
   const uint64_t beat = state->beat();
   if (d.len == 0 || d.n1 == 0 || d.n2 == 0)
     return Trap{isa::Fault::kIllegalDescriptor};
@@ -40,7 +48,7 @@ Result Runs(const Dma& d, State* state, uint64_t* beats, Copy copy) {
     for (uint64_t i1 = 0; i1 < d.n1; ++i1) {
       const uint64_t hbm = d.hbm_addr + i2 * d.hbm_stride2 + i1 * d.hbm_stride1;
       const uint64_t ub = d.ub_addr + i2 * d.ub_stride2 + i1 * d.ub_stride1;
-      if (Result r = CheckHbm(*state, hbm, whole)) return r;
+      if (Result r = CheckMemory(*state, capacity, hbm, whole)) return r;
       if (Result r = CheckUb(*state, ub, whole)) return r;
       copy(hbm, ub, d.len);
       *beats += whole / beat;
@@ -64,7 +72,7 @@ Tile Transposed(const std::vector<uint8_t>& stored, const Preset& preset) {
 }  // namespace
 
 Result Execute(const isa::Load& d, State* state) {
-  return Runs(d, state, &state->counters.load_beats,
+  return Runs(d, state, state->hbm.capacity(), &state->counters.load_beats,
               [state](uint64_t hbm, uint64_t ub, uint64_t len) {
                 state->hbm.Read(hbm,
                                 absl::MakeSpan(state->ub).subspan(ub, len));
@@ -72,10 +80,40 @@ Result Execute(const isa::Load& d, State* state) {
 }
 
 Result Execute(const isa::Store& d, State* state) {
-  return Runs(d, state, &state->counters.store_beats,
+  return Runs(d, state, state->hbm.capacity(), &state->counters.store_beats,
               [state](uint64_t hbm, uint64_t ub, uint64_t len) {
                 state->hbm.Write(
                     hbm, absl::MakeConstSpan(state->ub).subspan(ub, len));
+              });
+}
+
+Result Execute(const isa::Send& d, State* state) {
+  const Network& network = *state->network;
+  const bool post = (d.header.flags & isa::Send::kPost) != 0;
+  const bool empty = (d.header.flags & isa::Send::kEmpty) != 0;
+  if (!network.Has(d.dst_x, d.dst_y))
+    return Trap{
+        isa::Fault::kIllegalDescriptor, 0,
+        absl::StrFormat("chip (%d, %d) is outside of the torus of %d x "
+                        "%d",
+                        d.dst_x, d.dst_y, network.columns, network.rows)};
+  if (empty) {
+    const uint64_t fields = d.hbm_addr | d.ub_addr | d.len | d.n1 | d.n2 |
+                            d.hbm_stride1 | d.ub_stride1 | d.hbm_stride2 |
+                            d.ub_stride2;
+    if (post && fields == 0) return std::nullopt;
+    return Trap{isa::Fault::kIllegalDescriptor};
+  }
+  SparseMemory& memory =
+      *network.memories[network.Number(d.dst_x, d.dst_y, d.dst_core)];
+  const uint64_t flit = static_cast<uint64_t>(
+      std::min<int64_t>(4 * state->preset.chip.link_bytes, 64));
+  uint64_t beats = 0;
+  return Runs(d, state, state->hbm.own_bytes(), &beats,
+              [&](uint64_t hbm, uint64_t ub, uint64_t len) {
+                memory.Write(hbm,
+                             absl::MakeConstSpan(state->ub).subspan(ub, len));
+                state->counters.send_bytes += RoundUp(len, flit);
               });
 }
 

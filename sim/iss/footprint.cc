@@ -235,6 +235,9 @@ Footprint FootprintOf(const isa::Descriptor& descriptor, const Preset& preset,
       Runs(isa::Store::Decode(descriptor), &f.write(Space::kHbm),
            &f.read(Space::kUb));
       break;
+    case isa::Opcode::kSend:
+      Runs(isa::Send::Decode(descriptor), &f.sent, &f.read(Space::kUb));
+      break;
     case isa::Opcode::kWeights: {
       const isa::Weights d = isa::Weights::Decode(descriptor);
       f.read(Space::kHbm)
@@ -286,6 +289,7 @@ Footprint FootprintOf(const isa::Descriptor& descriptor, const Preset& preset,
     f.reads[s] = Normalise(std::move(f.reads[s]));
     f.writes[s] = Normalise(std::move(f.writes[s]));
   }
+  f.sent = Normalise(std::move(f.sent));
   const auto op = static_cast<isa::Opcode>(isa::GetBits(descriptor, 0, 8));
   if (op == isa::Opcode::kPool && !InPlace(isa::Pool::Decode(descriptor))) {
     f.own_conflicts = Intersect(f.read(Space::kUb), f.write(Space::kUb));

@@ -27,6 +27,8 @@ inline constexpr int kNumSpaces = 3;
 struct Footprint {
   Ranges reads[kNumSpaces];
   Ranges writes[kNumSpaces];
+  // Writes of a send to the memory of its destination.
+  Ranges sent;
   // Writes of a vector operation that overlap its own reads and may happen
   // before them. An in-place addition has none.
   Ranges own_conflicts;

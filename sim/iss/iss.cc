@@ -33,6 +33,8 @@ Result Dispatch(isa::Opcode opcode, const isa::Descriptor& d, State* state) {
       return Execute(isa::Load::Decode(d), state);
     case isa::Opcode::kStore:
       return Execute(isa::Store::Decode(d), state);
+    case isa::Opcode::kSend:
+      return Execute(isa::Send::Decode(d), state);
     case isa::Opcode::kWeights:
       return Execute(isa::Weights::Decode(d), state);
     case isa::Opcode::kTiles:
@@ -81,12 +83,35 @@ void Iss::Join(Iss* second) {
   second->state_.hbm = state_.hbm.Reversed();
   other_ = second;
   second->other_ = this;
+  cores_ = second->cores_ = {this, second};
 }
 
-// A start keeps the flags that the other core has posted.
+void Iss::Connect(int columns, int rows, const std::vector<Iss*>& cores) {
+  auto network = std::make_shared<Network>();
+  network->columns = columns;
+  network->rows = rows;
+  network->cores = static_cast<int>(cores[0]->state_.preset.chip.cores);
+  for (const Iss* core : cores)
+    network->memories.push_back(core->state_.hbm.own());
+  for (size_t i = 0; i < cores.size(); ++i) {
+    cores[i]->state_.network = network;
+    cores[i]->cores_ = cores;
+    cores[i]->core_ = static_cast<int>(i);
+  }
+}
+
+// A start keeps the flags that other cores have posted.
 void Iss::ClearFlags(bool all) {
   for (uint32_t f = 0; f < isa::kNumFlags; ++f) {
-    if (all || !BetweenCores(f)) state_.flags[f] = 0;
+    if (all || !OfOthers(f)) state_.flags[f] = 0;
+  }
+}
+
+void Iss::Receive(uint32_t flag) {
+  if (state_.flags[flag] == isa::kFlagMax) {
+    Fault({isa::Fault::kFlagOverflow, flag}, kSequencer, index_);
+  } else {
+    ++state_.flags[flag];
   }
 }
 
@@ -109,14 +134,19 @@ void Iss::Start(const Launch& launch) {
   state_.vrun_log.enabled = launch.check_races;
   checker_.reset();
   if (!launch.check_races) return;
-  // Programs that run on both cores at the same time share a shadow.
-  if (other_ == nullptr || !other_->running() || other_->checker_ == nullptr) {
-    shadow_ = std::make_shared<ChipShadow>();
-  } else {
-    shadow_ = other_->shadow_;
+  // Programs that run on several cores at the same time share a shadow.
+  shadow_ = nullptr;
+  for (const Iss* other : cores_) {
+    if (other != this && other->running() && other->checker_ != nullptr)
+      shadow_ = other->shadow_;
+  }
+  if (shadow_ == nullptr) {
+    shadow_ = std::make_shared<DeviceShadow>(
+        std::max(1, static_cast<int>(cores_.size())));
   }
   checker_ = std::make_unique<RaceChecker>(state_.preset, launch.prog_addr,
-                                           launch.prog_len, core_, shadow_);
+                                           launch.prog_len, core_, shadow_,
+                                           state_.network.get());
 }
 
 void Iss::Reset() {
@@ -234,18 +264,27 @@ Iss::Event Iss::Step() {
   // Checks of the sequencer.
   const isa::Header header = isa::Halt::Decode(d).header;
   const Cell cell = state_.preset.cell;
-  const isa::OpInfo* op = isa::FindOp(header.opcode, cell);
+  const isa::OpInfo* op = isa::FindOp(header.opcode, state_.preset);
   if (op == nullptr) {
     const isa::OpInfo* elsewhere = isa::FindOp(header.opcode);
     return Fault(
         {isa::Fault::kIllegalOpcode, header.opcode}, kSequencer, index_,
-        elsewhere == nullptr
-            ? std::string()
+        elsewhere == nullptr ? std::string()
+        : elsewhere->links
+            ? absl::StrFormat("a chip without links has no '%s'",
+                              elsewhere->name)
             : absl::StrFormat("cores of the %s cell have no '%s'",
                               state_.preset.cell_name(), elsewhere->name));
   }
   if (HasUnusedBits(*op, cell, d))
     return Fault({isa::Fault::kIllegalDescriptor}, kSequencer, index_);
+  for (uint32_t f = 0; f < isa::kNumFlags; ++f) {
+    if ((header.post_mask >> f & 1) != 0 && OfLinks(f)) {
+      return Fault(
+          {isa::Fault::kIllegalDescriptor}, kSequencer, index_,
+          absl::StrCat("it posts link flag ", f, ", which only packets do"));
+    }
+  }
 
   // Waits. Everything before this descriptor is complete. So a flag that is 0
   // can only be posted by a later descriptor or by the other core.
@@ -254,7 +293,7 @@ Iss::Event Iss::Step() {
                              : static_cast<uint32_t>(op->queue);
   for (uint32_t f = 0; f < isa::kNumFlags; ++f) {
     if ((header.wait_mask >> f & 1) != 0 && state_.flags[f] == 0) {
-      if (BetweenCores(f)) {
+      if (OfOthers(f)) {
         awaited_ = f;
         return Event::kWaiting;
       }
@@ -273,6 +312,12 @@ Iss::Event Iss::Step() {
                      : r->detail);
   }
   if (CheckMemory()) return Event::kFaulted;
+  if (op->opcode == isa::Opcode::kSend && (header.flags & isa::Send::kPost)) {
+    const isa::Send send = isa::Send::Decode(d);
+    cores_[state_.network->Number(send.dst_x, send.dst_y, send.dst_core)]
+        ->Receive(isa::kFirstLinkFlag + send.link_flag);
+    if (fault_) return Event::kFaulted;
+  }
   return Retire(op->queue, d);
 }
 
@@ -287,14 +332,15 @@ Iss::Event Iss::GiveUp() {
   isa::Descriptor d;
   if (Result r = Fetch(&d)) return Fault(*r, kSequencer, index_);
   const isa::OpInfo* op =
-      isa::FindOp(isa::Halt::Decode(d).header.opcode, state_.preset.cell);
-  return Fault({isa::Fault::kWatchdog, awaited_},
-               op->queue == isa::Queue::kNone
-                   ? kSequencer
-                   : static_cast<uint32_t>(op->queue),
-               index_,
-               absl::StrCat("it waits for sync flag ", awaited_,
-                            ", which the other core does not post"));
+      isa::FindOp(isa::Halt::Decode(d).header.opcode, state_.preset);
+  return Fault(
+      {isa::Fault::kWatchdog, awaited_},
+      op->queue == isa::Queue::kNone ? kSequencer
+                                     : static_cast<uint32_t>(op->queue),
+      index_,
+      absl::StrCat("it waits for sync flag ", awaited_,
+                   OfLinks(awaited_) ? ", which no other core's send posts"
+                                     : ", which the other core does not post"));
 }
 
 Iss::Event Iss::Retire(isa::Queue queue, const isa::Descriptor& d) {
@@ -302,13 +348,7 @@ Iss::Event Iss::Retire(isa::Queue queue, const isa::Descriptor& d) {
   for (uint32_t f = 0; f < isa::kNumFlags; ++f) {
     if ((post_mask >> f & 1) == 0) continue;
     if (BetweenCores(f)) {
-      if (other_ == nullptr) continue;
-      if (other_->state_.flags[f] == isa::kFlagMax) {
-        other_->Fault({isa::Fault::kFlagOverflow, f}, kSequencer,
-                      other_->index_);
-      } else {
-        ++other_->state_.flags[f];
-      }
+      if (other_ != nullptr) other_->Receive(f);
       continue;
     }
     if (state_.flags[f] == isa::kFlagMax) {

@@ -38,7 +38,7 @@ class Iss {
     std::vector<Loop> loops = {};
     std::vector<systole::Step> steps = {};
   };
-  // kWaiting: the next descriptor waits for flags that the other core may still
+  // kWaiting: the next descriptor waits for flags that other cores may still
   // post.
   enum class Event { kRetired, kHalted, kFaulted, kWaiting };
 
@@ -47,6 +47,9 @@ class Iss {
   // Adds the second core of the chip: the cores share memories and flags. Each
   // core must outlive all use of the other.
   void Join(Iss* second);
+  // Joins the cores of the chips of a device, row by row of its torus. All must
+  // outlive all use of each.
+  static void Connect(int columns, int rows, const std::vector<Iss*>& cores);
 
   // Clears flags, weight FIFO, the array's tile, counters and acc_saturated, as
   // a start of the core does.
@@ -54,7 +57,7 @@ class Iss {
   // Executes the next descriptor. After a halt or a fault it does nothing and
   // returns the same event again.
   Event Step();
-  // For a core that waits: the other core will not post any more.
+  // For a core that waits: no other core will post any more.
   Event GiveUp();
   bool running() const { return !halted_ && !fault_; }
 
@@ -91,11 +94,23 @@ class Iss {
   Event Fault(const Trap& trap, uint32_t queue, uint32_t index,
               std::string detail = "");
   Event Retire(isa::Queue queue, const isa::Descriptor& d);
-  // Whether posts and waits of this flag are between the cores.
+  // Whether posts and waits of this flag are between the cores of the chip.
   bool BetweenCores(uint32_t flag) const {
     return state_.preset.chip.cores > 1 &&
            flag >= static_cast<uint32_t>(isa::kFirstPeerFlag);
   }
+  // Whether only packets post this flag.
+  bool OfLinks(uint32_t flag) const {
+    return state_.preset.chip.link_bytes != 0 &&
+           flag >= static_cast<uint32_t>(isa::kFirstLinkFlag) &&
+           flag < static_cast<uint32_t>(isa::kFirstPeerFlag);
+  }
+  // Whether other cores post it, also between this core's programs.
+  bool OfOthers(uint32_t flag) const {
+    return BetweenCores(flag) || OfLinks(flag);
+  }
+  // Adds 1 to a flag that another core posts.
+  void Receive(uint32_t flag);
   void ClearFlags(bool all);
 
   uint64_t seed_;  // seed of the undefined contents of memories and registers
@@ -111,10 +126,11 @@ class Iss {
   std::optional<FaultState> fault_;
   std::string fault_detail_;
   std::unique_ptr<RaceChecker> checker_;
-  std::shared_ptr<ChipShadow> shadow_;  // used with the checker
-  uint32_t awaited_ = 0;                // flag that the core waits for
-  int core_ = 0;
-  Iss* other_ = nullptr;  // other core of the chip
+  std::shared_ptr<DeviceShadow> shadow_;  // used with the checker
+  uint32_t awaited_ = 0;                  // flag that the core waits for
+  int core_ = 0;                          // number in the device
+  Iss* other_ = nullptr;                  // other core of the chip
+  std::vector<Iss*> cores_;               // of the device, as in state_.network
 };
 
 }  // namespace systole::iss

@@ -32,6 +32,7 @@ void FillCounters(const State& state, uint64_t descriptors, RunStats* stats) {
   set(csr::Counter::kLoadBytes, c.load_beats * state.beat());
   set(csr::Counter::kWeightBytes, c.weight_beats * state.beat());
   set(csr::Counter::kStoreBytes, c.store_beats * state.beat());
+  set(csr::Counter::kSendBytes, c.send_bytes);
   set(csr::Counter::kMxuVectors, c.vectors);
   set(csr::Counter::kFetchBytes, c.fetch_beats * state.beat());
   set(csr::Counter::kHbmReadBeats,
@@ -118,8 +119,20 @@ absl::Status IssDevice::Start(const Program& program) {
 
 void IssDevice::Join(IssDevice* second) {
   iss_.Join(&second->iss_);
-  other_ = second;
-  second->other_ = this;
+  others_ = {second};
+  second->others_ = {this};
+}
+
+void IssDevice::Connect(int columns, int rows,
+                        const std::vector<IssDevice*>& cores) {
+  std::vector<Iss*> simulators;
+  for (IssDevice* core : cores) simulators.push_back(&core->iss_);
+  Iss::Connect(columns, rows, simulators);
+  for (IssDevice* core : cores) {
+    core->others_.clear();
+    for (IssDevice* other : cores)
+      if (other != core) core->others_.push_back(other);
+  }
 }
 
 Iss::Event IssDevice::Advance() {
@@ -134,12 +147,14 @@ Iss::Event IssDevice::Advance() {
   return event;
 }
 
-Iss::Event IssDevice::AdvanceChip() {
+Iss::Event IssDevice::AdvanceAll() {
   Iss::Event event = Advance();
   while (event == Iss::Event::kWaiting) {
-    const bool goes_on = other_ != nullptr && other_->running_ != nullptr &&
-                         other_->iss_.running() &&
-                         other_->Advance() != Iss::Event::kWaiting;
+    bool goes_on = false;
+    for (IssDevice* other : others_) {
+      if (other->running_ != nullptr && other->iss_.running())
+        goes_on |= other->Advance() != Iss::Event::kWaiting;
+    }
     if (!goes_on) return iss_.GiveUp();
     event = Advance();
   }
@@ -153,7 +168,7 @@ absl::StatusOr<RunStats> IssDevice::Wait() {
   const double start = CpuSeconds();
   Iss::Event event;
   do {
-    event = AdvanceChip();
+    event = AdvanceAll();
     if (options_.progress && iss_.index() % kProgressInterval == 0)
       options_.progress(iss_.index());
     if (options_.stop && event == Iss::Event::kRetired && options_.stop()) {
@@ -192,16 +207,28 @@ absl::Status IssDevice::Reset() {
 
 absl::StatusOr<Devices> OpenIssDevices(const DeviceOptions& options,
                                        int cores) {
-  Devices devices;
-  iss::IssDevice* first = nullptr;
-  for (int core = 0; core < cores; ++core) {
-    auto device = std::make_unique<iss::IssDevice>(options);
-    if (first == nullptr) {
-      first = device.get();
-    } else {
-      first->Join(device.get());
+  const Preset& preset = *FindPreset(options.preset);
+  // Sends reach all cores, also those that are not returned.
+  const bool links = preset.chip.link_bytes != 0;
+  const int cores_a_chip = links ? static_cast<int>(preset.chip.cores) : cores;
+  std::vector<std::unique_ptr<iss::IssDevice>> opened;
+  std::vector<iss::IssDevice*> all;
+  for (int chip = 0; chip < options.torus.chips(); ++chip) {
+    for (int core = 0; core < cores_a_chip; ++core) {
+      opened.push_back(std::make_unique<iss::IssDevice>(options));
+      all.push_back(opened.back().get());
+      if (core == 1) all[all.size() - 2]->Join(all.back());
     }
-    devices.push_back(std::move(device));
+  }
+  Devices devices;
+  if (links)
+    iss::IssDevice::Connect(options.torus.columns, options.torus.rows, all);
+  for (auto& device : opened) {
+    if (cores == 1 && !devices.empty()) {
+      all[0]->Keep(std::move(device));
+    } else {
+      devices.push_back(std::move(device));
+    }
   }
   return devices;
 }

@@ -6,8 +6,11 @@
 #ifndef SYSTOLE_SIM_ISS_ISS_DEVICE_H_
 #define SYSTOLE_SIM_ISS_ISS_DEVICE_H_
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sim/iss/iss.h"
 #include "systole/device.h"
@@ -19,6 +22,13 @@ class IssDevice : public Device {
   explicit IssDevice(const DeviceOptions& options);
   // Adds the second core of the chip.
   void Join(IssDevice* second);
+  // The cores of all chips of a device, row by row of its torus.
+  static void Connect(int columns, int rows,
+                      const std::vector<IssDevice*>& cores);
+  // Owns a core that it is joined with.
+  void Keep(std::unique_ptr<IssDevice> core) {
+    kept_.push_back(std::move(core));
+  }
 
   const Preset& preset() const override { return iss_.state().preset; }
   std::string backend() const override { return "iss"; }
@@ -41,14 +51,15 @@ class IssDevice : public Device {
   absl::Status CheckEcc(uint64_t addr, size_t bytes);
   // Executes the next descriptor of the running program.
   Iss::Event Advance();
-  // The same; if the program waits for the other core, that core runs.
-  Iss::Event AdvanceChip();
+  // The same; while the program waits for other cores, these run.
+  Iss::Event AdvanceAll();
 
   DeviceOptions options_;
   Iss iss_;
   const Program* running_ = nullptr;
-  RunStats stats_;              // of the running program
-  IssDevice* other_ = nullptr;  // other core of the chip
+  RunStats stats_;  // of the running program
+  std::vector<std::unique_ptr<IssDevice>> kept_;
+  std::vector<IssDevice*> others_;  // other cores of the chip or the device
 };
 
 }  // namespace systole::iss

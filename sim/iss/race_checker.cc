@@ -14,7 +14,7 @@ namespace systole::iss {
 namespace {
 
 // The scalar unit waits for flags like a queue.
-constexpr int kScalarUnit = kMaxQueues;
+constexpr int kScalarUnit = 1 << 15;
 
 void Merge(Clock* to, const Clock& from) {
   for (size_t q = 0; q < to->size(); ++q)
@@ -57,50 +57,68 @@ absl::Status RaceReport::ToStatus() const {
 
 RaceChecker::RaceChecker(const Preset& preset, uint64_t prog_addr,
                          uint32_t prog_len, int core,
-                         std::shared_ptr<ChipShadow> chip)
+                         std::shared_ptr<DeviceShadow> device,
+                         const Network* network)
     : preset_(preset),
       core_(core),
-      chip_(std::move(chip)),
+      device_(std::move(device)),
+      network_(network),
       program_{prog_addr,
-               prog_addr + uint64_t{prog_len} * isa::kDescriptorBytes} {
+               prog_addr + uint64_t{prog_len} * isa::kDescriptorBytes},
+      shadows_{
+          Shadow(static_cast<int>(device_->cores.size()) * isa::kNumQueues),
+          Shadow(static_cast<int>(device_->cores.size()) * isa::kNumQueues)} {
   // Earlier programs on this core are complete.
-  const Clock& ended = chip_->ended[core];
+  const Clock& ended = device_->ended[core];
   for (int q = 0; q < isa::kNumQueues; ++q)
-    queues_[q] = {ended[OfChip(static_cast<isa::Queue>(q))], ended, ended};
-  chip_->cores[core] = this;
+    queues_[q] = {ended[OfDevice(static_cast<isa::Queue>(q))], ended, ended};
+  device_->cores[core] = this;
   // The queues may use the flags between cores differently from the program
   // before.
-  for (Channel& c : chip_->channels[core]) c.waiter = -1;
-  for (Channel& c : chip_->channels[1 - core]) c.poster = -1;
+  for (Channel& c : device_->channels[core]) c.waiter = -1;
+  for (auto& channels : device_->channels) {
+    for (Channel& c : channels)
+      if (c.poster >= 0 && CoreOf(c.poster) == core) c.poster = -1;
+  }
 }
 
 RaceChecker::~RaceChecker() {
-  for (int q = 0; q < isa::kNumQueues; ++q)
-    chip_->ended[core_][OfChip(static_cast<isa::Queue>(q))] = queues_[q].count;
-  chip_->cores[core_] = nullptr;
+  Clock& ended = device_->ended[core_];
+  for (int q = 0; q < isa::kNumQueues; ++q) {
+    Merge(&ended, queues_[q].done);
+    ended[OfDevice(static_cast<isa::Queue>(q))] = queues_[q].count;
+  }
+  device_->cores[core_] = nullptr;
+}
+
+int RaceChecker::CoreOf(int queue) const {
+  const int cores = static_cast<int>(device_->cores.size());
+  const int flow = queue - cores * isa::kNumQueues;
+  return flow < 0 ? queue / isa::kNumQueues : flow / (2 * cores);
 }
 
 Channel& RaceChecker::Waited(int flag) {
-  if (preset_.chip.cores == 1 || flag < isa::kFirstPeerFlag)
-    return channels_[flag];
-  return chip_->channels[core_][flag - isa::kFirstPeerFlag];
+  if (!OfOthers(flag)) return channels_[flag];
+  return device_->channels[core_][flag - isa::kFirstLinkFlag];
 }
 
 Channel& RaceChecker::Posted(int flag) {
-  if (preset_.chip.cores == 1 || flag < isa::kFirstPeerFlag)
-    return channels_[flag];
-  return chip_->channels[1 - core_][flag - isa::kFirstPeerFlag];
+  if (!OfOthers(flag)) return channels_[flag];
+  return device_->channels[core_ ^ 1][flag - isa::kFirstLinkFlag];
 }
 
-Ranges RaceChecker::OfChip(const Ranges& ranges) const {
+Ranges RaceChecker::OfDevice(const Ranges& ranges) const {
   if (core_ == 0) return ranges;
   const uint64_t own = preset_.memory_bytes();
+  const uint64_t first = core_ * own, second = (core_ ^ 1) * own;
   Ranges pieces;
   for (const Range& r : ranges) {
     if (r.begin < own)
-      pieces.push_back({r.begin + own, std::min(r.end, own) + own});
-    if (r.end > own)
-      pieces.push_back({std::max(r.begin, own) - own, r.end - own});
+      pieces.push_back({r.begin + first, std::min(r.end, own) + first});
+    if (r.end > own) {
+      pieces.push_back(
+          {std::max(r.begin, own) - own + second, r.end - own + second});
+    }
   }
   return Normalise(std::move(pieces));
 }
@@ -118,8 +136,8 @@ void RaceChecker::Execute(uint32_t index, const isa::Descriptor& descriptor,
   // it.
   const int q = static_cast<int>(op->queue);
   QueueState& queue = queues_[q];
-  const Access self = {static_cast<uint8_t>(OfChip(op->queue)), ++queue.count,
-                       index};
+  const Access self = {static_cast<uint16_t>(OfDevice(op->queue)),
+                       ++queue.count, index};
   Wait(self, header.wait_mask, &queue.start);
   Merge(&queue.done, queue.start);
   queue.done[self.queue] = self.number;
@@ -137,6 +155,11 @@ void RaceChecker::Execute(uint32_t index, const isa::Descriptor& descriptor,
       Add({5, index, index, Space::kUb, Range{0, 0},
            absl::StrCat(p.text, ":\n  ", Show(index))});
     }
+  }
+  if (op->opcode == isa::Opcode::kSend) {
+    const isa::Send send = isa::Send::Decode(descriptor);
+    Deliver(self, send, FootprintOf(descriptor, preset_, vrun).sent,
+            queue.start, queue.done);
   }
   Post(self, header.post_mask, queue.done);
 }
@@ -179,9 +202,9 @@ void RaceChecker::Test(uint32_t flag, const Range& word) {
   }
   const Clock known = c.messages.front();
   c.messages.pop_front();
-  const auto queue = static_cast<uint8_t>(c.poster);
-  for (const Range& range : OfChip({word})) {
-    chip_->memory.Read(
+  const auto queue = static_cast<uint16_t>(c.poster);
+  for (const Range& range : OfDevice({word})) {
+    device_->memory.Read(
         range, {queue, known[queue], last},
         [&](const Range& r, const Access& writer) {
           if (known[writer.queue] >= writer.number) return;
@@ -200,20 +223,54 @@ void RaceChecker::Test(uint32_t flag, const Range& word) {
 
 void RaceChecker::Post(const Access& self, uint32_t mask, const Clock& done) {
   for (int f = 0; f < isa::kNumFlags; ++f) {
-    if ((mask >> f & 1) == 0) continue;
-    Channel& c = Posted(f);
-    if (c.poster < 0) {
-      c.poster = self.queue;
-      c.first_post = self.index;
-    } else if (c.poster != self.queue) {
-      c.broken = true;
-      Add({2, c.first_post, self.index, Space::kUb, Range{0, 0},
-           absl::StrFormat(
-               "sync flag %d has posts from two queues:\n  %s\n  %s", f,
-               Show(c.first_post), Show(self.index))});
-    }
-    c.messages.push_back(done);
+    if ((mask >> f & 1) != 0) PostTo(Posted(f), f, self, done);
   }
+}
+
+void RaceChecker::PostTo(Channel& c, int flag, const Access& self,
+                         const Clock& done) {
+  if (c.poster < 0) {
+    c.poster = self.queue;
+    c.first_post = self.index;
+  } else if (c.poster != self.queue) {
+    c.broken = true;
+    const Access first = {static_cast<uint16_t>(c.poster), ~uint32_t{0},
+                          c.first_post};
+    Add({2, c.first_post, self.index, Space::kUb, Range{0, 0},
+         absl::StrFormat("sync flag %d has posts from two queues:\n  %s\n  %s",
+                         flag, ShowAccess(first), Show(self.index))});
+  }
+  c.messages.push_back(done);
+}
+
+// Complete is a send when the network has its packets. That they have arrived
+// is known by a later post of the same flow alone.
+void RaceChecker::Deliver(const Access& self, const isa::Send& send,
+                          const Ranges& sent, const Clock& start,
+                          const Clock& done) {
+  const int cores = static_cast<int>(device_->cores.size());
+  const int to = network_->Number(send.dst_x, send.dst_y, send.dst_core);
+  const int way = (send.header.flags & isa::Send::kNegative) != 0 ? 1 : 0;
+  const int flow = (core_ * cores + to) * 2 + way;
+  const Access packets = {static_cast<uint16_t>(cores * isa::kNumQueues + flow),
+                          ++device_->sent[flow], self.index};
+  const uint64_t base = to * preset_.memory_bytes();
+  Ranges writes;
+  for (const Range& range : sent)
+    writes.push_back({range.begin + base, range.end + base});
+  CheckPrograms(self, writes);
+  for (const Range& range : writes) {
+    device_->memory.Write(
+        range, packets,
+        [&](const Range& r, const Access& earlier, bool writes) {
+          Conflict(Space::kHbm, r, earlier, writes, packets, true, start);
+        });
+  }
+  if ((send.header.flags & isa::Send::kPost) == 0) return;
+  Clock known = done;
+  known[packets.queue] = packets.number;
+  PostTo(device_->channels[to][send.link_flag],
+         isa::kFirstLinkFlag + send.link_flag, self, known);
 }
 
 void RaceChecker::PushTiles(const Access& self, uint64_t tiles,
@@ -239,7 +296,7 @@ void RaceChecker::TakeTiles(const Access& self, uint64_t tiles,
   for (const Push& push : pushes_) {
     if (tiles > 0 && taken_ < push.end_tile &&
         taken_ + capacity < push.end_tile &&
-        start[OfChip(isa::Queue::kWeight)] >= push.access.number) {
+        start[OfDevice(isa::Queue::kWeight)] >= push.access.number) {
       Add({1, push.access.index, self.index, Space::kUb, Range{0, 0},
            absl::StrFormat(
                "deadlock: a matmul waits for a weights descriptor of %d tiles "
@@ -261,13 +318,14 @@ void RaceChecker::TakeTiles(const Access& self, uint64_t tiles,
 void RaceChecker::Touch(const Access& self, const isa::Descriptor& descriptor,
                         const VrunLog& vrun, const Clock& start) {
   const Footprint f = FootprintOf(descriptor, preset_, vrun);
-  const Ranges chip_reads = OfChip(f.read(Space::kHbm));
-  const Ranges chip_writes = OfChip(f.write(Space::kHbm));
+  const Ranges device_reads = OfDevice(f.read(Space::kHbm));
+  const Ranges device_writes = OfDevice(f.write(Space::kHbm));
   for (Space space : {Space::kUb, Space::kAcc, Space::kHbm}) {
     const bool shared = space == Space::kHbm;
-    Shadow& shadow = shared ? chip_->memory : shadows_[static_cast<int>(space)];
-    const Ranges& reads = shared ? chip_reads : f.read(space);
-    const Ranges& writes = shared ? chip_writes : f.write(space);
+    Shadow& shadow =
+        shared ? device_->memory : shadows_[static_cast<int>(space)];
+    const Ranges& reads = shared ? device_reads : f.read(space);
+    const Ranges& writes = shared ? device_writes : f.write(space);
     uint64_t fresh = 0;
     for (const Range& range : reads) {
       shadow.Read(
@@ -286,18 +344,7 @@ void RaceChecker::Touch(const Access& self, const isa::Descriptor& descriptor,
                    });
     }
   }
-  for (const RaceChecker* core : chip_->cores) {
-    if (core == nullptr) continue;
-    for (const Range& r :
-         Intersect(chip_writes, core->OfChip({core->program_}))) {
-      Add({3, self.index, self.index, Space::kHbm, r,
-           absl::StrFormat(
-               "race on %s: written, and fetched by the sequencer%s:\n"
-               "  %s",
-               SpaceRange(Space::kHbm, r),
-               core == this ? "" : " of the other core", Show(self.index))});
-    }
-  }
+  CheckPrograms(self, device_writes);
   if (!f.own_conflicts.empty()) {
     const Range& r = f.own_conflicts[0];
     Add({3, self.index, self.index, Space::kUb, r,
@@ -307,15 +354,30 @@ void RaceChecker::Touch(const Access& self, const isa::Descriptor& descriptor,
   }
 }
 
+void RaceChecker::CheckPrograms(const Access& self, const Ranges& writes) {
+  for (const RaceChecker* core : device_->cores) {
+    if (core == nullptr) continue;
+    for (const Range& r :
+         Intersect(writes, core->OfDevice({core->program_}))) {
+      Add({3, self.index, self.index, Space::kHbm, r,
+           absl::StrFormat(
+               "race on %s: written, and fetched by the sequencer%s:\n"
+               "  %s",
+               SpaceRange(Space::kHbm, r),
+               core == this ? "" : " of another core", Show(self.index))});
+    }
+  }
+}
+
 void RaceChecker::Conflict(Space space, const Range& range,
                            const Access& earlier, bool earlier_writes,
                            const Access& self, bool self_writes,
                            const Clock& start) {
   if (earlier.queue == self.queue || start[earlier.queue] >= earlier.number)
     return;
-  const bool of_core = earlier.queue / isa::kNumQueues == core_;
+  const bool of_core = CoreOf(earlier.queue) == core_;
   if (of_core ? !pairs_.insert({earlier.index, self.index, space}).second
-              : !chip_->pairs
+              : !device_->pairs
                      .insert({earlier.queue, earlier.number, self.queue,
                               self.number})
                      .second)
@@ -330,11 +392,11 @@ void RaceChecker::Conflict(Space space, const Range& range,
 }
 
 std::string RaceChecker::ShowAccess(const Access& access) const {
-  const int core = access.queue / isa::kNumQueues;
-  if (core == core_ && access.number > chip_->ended[core][access.queue])
+  const int core = CoreOf(access.queue);
+  if (core == core_ && access.number > device_->ended[core][access.queue])
     return Show(access.index);
-  const RaceChecker* other = chip_->cores[core];
-  if (other == nullptr || access.number <= chip_->ended[core][access.queue])
+  const RaceChecker* other = device_->cores[core];
+  if (other == nullptr || access.number <= device_->ended[core][access.queue])
     return absl::StrFormat("a program that ran before on core %d", core);
   return absl::StrFormat("core %d, %s", core, other->Show(access.index));
 }

@@ -8,23 +8,20 @@
 #define SYSTOLE_SIM_ISS_SHADOW_H_
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <iterator>
 #include <map>
 
+#include "absl/container/inlined_vector.h"
 #include "sim/iss/footprint.h"
 #include "systole/gen/isa.h"
 
 namespace systole::iss {
 
-// Queues of a chip: those of core 0, then those of core 1.
-inline constexpr int kMaxQueues = 2 * isa::kNumQueues;
-
 // An access by a descriptor: the `number`-th of its queue, from 1; 0 means
 // none.
 struct Access {
-  uint8_t queue = 0;  // of the chip
+  uint16_t queue = 0;  // of the device: RaceChecker::OfDevice
   uint32_t number = 0;
   uint32_t index = 0;  // in the program
   bool operator==(const Access& o) const {
@@ -34,6 +31,9 @@ struct Access {
 
 class Shadow {
  public:
+  // readers: queues that read; others only write.
+  explicit Shadow(int readers) : readers_(readers) {}
+
   // Read and Write visit the history of the range, then record the access. A
   // read conflicts with the last writer: conflict(range, writer). fresh(range)
   // is called where nobody has written.
@@ -49,7 +49,7 @@ class Shadow {
         const uint64_t end =
             it == segments_.end() ? range.end : std::min(range.end, it->first);
         fresh(Range{at, end});
-        History h;
+        History h(readers_);
         h.readers[access.queue] = access;
         it = segments_.insert(it, {at, Segment{end, h}});
       } else {
@@ -83,15 +83,16 @@ class Shadow {
       }
       it = segments_.erase(it);
     }
-    History h;
+    History h(readers_);
     h.writer = access;
     segments_.insert(it, {range.begin, Segment{range.end, h}});
   }
 
  private:
   struct History {
+    explicit History(int count) : readers(count) {}
     Access writer;
-    std::array<Access, kMaxQueues> readers;
+    absl::InlinedVector<Access, 2 * isa::kNumQueues> readers;
     bool operator==(const History& o) const {
       return writer == o.writer && readers == o.readers;
     }
@@ -129,6 +130,7 @@ class Shadow {
     }
   }
 
+  int readers_;
   std::map<uint64_t, Segment> segments_;  // by first byte
 };
 

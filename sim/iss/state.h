@@ -24,9 +24,22 @@ using Tile = std::vector<int8_t>;  // [Rows][Cols] elements, as in memory
 // Counters of work that does not depend on timing.
 struct Counters {
   uint64_t load_beats = 0, weight_beats = 0, store_beats = 0, fetch_beats = 0;
+  uint64_t send_bytes = 0;            // a run's last flit counts as whole
   uint64_t vectors = 0;               // activation vectors through the array
   uint64_t mxu_nan = 0, mxu_inf = 0;  // elements written, bf16
   uint64_t vector_nan = 0, vector_inf = 0;  // elements stored
+};
+
+// The cores that sends reach: those of the chips of a torus, row by row, and of
+// each chip in their order. A chip alone is a torus of one chip.
+struct Network {
+  int columns = 1, rows = 1, cores = 1;
+  std::vector<std::shared_ptr<SparseMemory>> memories;
+
+  bool Has(int x, int y) const { return x < columns && y < rows; }
+  int Number(int x, int y, int core) const {
+    return (y * columns + x) * cores + core;
+  }
 };
 
 struct State {
@@ -45,7 +58,8 @@ struct State {
   uint64_t hbm_limit;  // end of HBM accesses
   Counters counters;
   VpuState vpu;
-  VrunLog vrun_log;  // log of the last vrun
+  VrunLog vrun_log;                  // log of the last vrun
+  std::shared_ptr<Network> network;  // none in chips without links
 
   absl::Span<int32_t> acc_row(int64_t row) {
     return absl::MakeSpan(acc).subspan(row * preset.cols, preset.cols);

@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "host/driver/backends.h"
 #include "host/scalar/elf.h"
+#include "sim/rtl/links.h"
 
 namespace systole {
 namespace {
@@ -235,11 +236,13 @@ absl::Status RtlDevice::FailedStatus(const Program& program) const {
       {".u_mxu", isa::Queue::kMxu},
       {".u_vector", isa::Queue::kVector},
       {".u_store", isa::Queue::kStore},
+      {".u_send", isa::Queue::kSend},
       {".gen_queue[0]", isa::Queue::kLoad},
       {".gen_queue[1]", isa::Queue::kWeight},
       {".gen_queue[2]", isa::Queue::kMxu},
       {".gen_queue[3]", isa::Queue::kVector},
-      {".gen_queue[4]", isa::Queue::kStore}};
+      {".gen_queue[4]", isa::Queue::kStore},
+      {".gen_send", isa::Queue::kSend}};
   isa::Queue unit = isa::Queue::kNone;
   for (const auto& [part, queue] : kUnits) {
     if (failed.path.find(part) != std::string::npos) unit = queue;
@@ -328,6 +331,8 @@ absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions& given, int cores) {
   sim_options.record_file = options.record_file;
   sim_options.threads = options.threads;
   sim_options.alone = options.alone && cores == 1;
+  sim_options.columns = options.torus.columns;
+  sim_options.rows = options.torus.rows;
   if (options.snapshots < 0 ||
       (!options.waves.empty() && options.snapshots == 0)) {
     return absl::InvalidArgumentError(
@@ -343,11 +348,15 @@ absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions& given, int cores) {
   }
   auto sim = tb::Simulation::Create(sim_options);
   if (!sim.ok()) return sim.status();
-  const std::shared_ptr<tb::Simulation> chip = std::move(*sim);
+  const std::shared_ptr<tb::Simulation> simulation = std::move(*sim);
+  if (options.torus.chips() > 1) {
+    if (absl::Status s = StartLinks(*simulation); !s.ok()) return s;
+  }
+  const int all = cores == 1 ? 1 : cores * options.torus.chips();
   std::vector<std::unique_ptr<RtlDevice>> opened;
-  for (int core = 0; core < cores; ++core) {
-    opened.push_back(std::make_unique<RtlDevice>(options, *environment,
-                                                 tb::CorePort(chip, core)));
+  for (int core = 0; core < all; ++core) {
+    opened.push_back(std::make_unique<RtlDevice>(
+        options, *environment, tb::CorePort(simulation, core)));
     absl::Status status = opened.back()->Configure(firmware);
     if (!status.ok()) return status;
   }

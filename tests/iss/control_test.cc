@@ -19,7 +19,7 @@ TEST_F(FaultTest, Sequencer) {
   for (const isa::OpInfo& op : isa::kOps) {
     isa::Descriptor d{};
     isa::PutBits(d, 0, 8, static_cast<uint64_t>(op.opcode));
-    if (!op.Has(Cell::kInt8)) {
+    if (!op.Has(Cell::kInt8, /*with_links=*/false)) {
       ExpectFault(d, isa::Fault::kIllegalOpcode, kSequencer,
                   static_cast<uint64_t>(op.opcode));
       continue;

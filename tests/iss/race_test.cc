@@ -38,7 +38,7 @@ std::set<std::pair<uint32_t, uint32_t>> Oracle(
   std::array<std::vector<int>, isa::kNumFlags> posts, waits;
   std::vector<int> tile_pusher;
   size_t taken = 0;
-  int last[isa::kNumQueues] = {-1, -1, -1, -1, -1};
+  int last[isa::kNumQueues] = {-1, -1, -1, -1, -1, -1};
   for (int i = 0; i < n; ++i) {
     EXPECT_FALSE(reference.Run(program[i]));
     touched[i] = reference.touched;

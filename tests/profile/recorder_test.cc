@@ -131,7 +131,7 @@ TEST(Probe, FieldsAreThoseOfTheModule) {
        at != std::sregex_iterator(); ++at) {
     const std::string bits = (*at)[1];
     const std::string width = bits.empty() ? "1"
-                              : bits == "NumQueues"
+                              : bits == "Queues"
                                   ? "5"
                                   : std::to_string(std::stoi(bits) + 1);
     module.insert(module.begin(), (*at)[2].str() + " " + width);

@@ -8,6 +8,7 @@
 
 module systole_profile_probe
   import systole_isa_pkg::NumQueues;
+  import systole_isa_pkg::QueueSend;
   import systole_bus_pkg::unit_req_t;
   import systole_bus_pkg::unit_rsp_t;
   import systole_hbm_pkg::perf_t;
@@ -57,6 +58,7 @@ module systole_profile_probe
     input logic                 vec_wr_valid_i,
     input logic                 vec_wr_ready_i
 );
+  localparam int unsigned Queues = QueueSend;  // those that every chip has
   // Fields of five bits: one bit per queue.
   typedef struct packed {
     logic                 dispatch;
@@ -94,10 +96,10 @@ module systole_profile_probe
     logic                 dispatch_stall;
     logic                 desc_valid;
     logic                 running;
-    logic [NumQueues-1:0] done;
-    logic [NumQueues-1:0] start;
-    logic [NumQueues-1:0] want;
-    logic [NumQueues-1:0] head;
+    logic [Queues-1:0]    done;
+    logic [Queues-1:0]    start;
+    logic [Queues-1:0]    want;
+    logic [Queues-1:0]    head;
   } sample_t;
 
   logic        sampling  /* verilator public_flat_rw */ = 1'b0;
@@ -106,12 +108,12 @@ module systole_profile_probe
   always_ff @(posedge clk_i) begin
     sample_t sample;
     if (sampling) begin
-      for (int unsigned q = 0; q < NumQueues; q++) begin
+      for (int unsigned q = 0; q < Queues; q++) begin
         sample.head[q]  = req_i[q].peek;
         sample.start[q] = req_i[q].valid && rsp_i[q].ready;
         sample.done[q]  = rsp_i[q].done;
       end
-      sample.want              = flag_want_i[NumQueues-1:0];
+      sample.want              = flag_want_i[Queues-1:0];
       sample.running           = running_i;
       sample.desc_valid        = desc_valid_i;
       sample.dispatch_stall    = dispatch_stall_i;

@@ -3,6 +3,7 @@
 
 #include "verif/tb/chip.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -37,8 +38,11 @@ Chip::Chip(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core,
 // cycle, as if each cycle had a call of its own.
 void Chip::Clock() {
   const sc_core::sc_time period(1, sc_core::SC_NS);
+  // What others send in the meantime arrives later than that.
+  const int most = wires_ == nullptr ? kCyclesACall
+                                     : std::min(kCyclesACall, wires_->cycles());
   int cycles = 1;
-  while (!Cycle() && cycles < kCyclesACall) ++cycles;
+  while (!Cycle() && cycles < most) ++cycles;
   if (core_->failed()) {  // the waiting processes would wait for ever
     sc_core::sc_pause();
     return;
@@ -51,7 +55,10 @@ bool Chip::Cycle() {
   const bool lite_busy = lite_.busy(), axi_busy = axi_.busy();
   if (lite_busy) lite_.Drive(&pins_.in);
   if (axi_busy) axi_.Drive(&pins_.in);
+  const uint64_t now = core_->cycles();
+  if (wires_ != nullptr) wires_->Receive(number_, now, &pins_.in.lanes);
   core_->Cycle(&pins_);
+  if (wires_ != nullptr) wires_->Send(number_, now, pins_.out.lanes);
   if (lite_busy) {
     lite_.Observe(pins_.in, pins_.out);
     if (!lite_.busy()) {

@@ -19,6 +19,7 @@
 
 #include "verif/tb/axi_masters.h"
 #include "verif/tb/core_model.h"
+#include "verif/tb/wires.h"
 
 namespace systole::tb {
 
@@ -34,6 +35,11 @@ class Chip : public sc_core::sc_module {
   // channels, in 1/256.
   Chip(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core, int cores,
        int beat_bytes, int stall_rate, uint64_t seed);
+  // Joins the chip, of that number, to others; `wires` outlives it.
+  void Connect(Wires* wires, int number) {
+    wires_ = wires;
+    number_ = number;
+  }
 
   CoreModel& core() { return *core_; }
   // Notified when the core has reached that cycle.
@@ -58,6 +64,8 @@ class Chip : public sc_core::sc_module {
   void AccessMemory(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
 
   std::unique_ptr<CoreModel> core_;
+  Wires* wires_ = nullptr;
+  int number_ = 0;
   Pins pins_;
   AxiLiteMaster lite_;
   AxiMaster axi_;

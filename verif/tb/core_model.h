@@ -31,6 +31,13 @@ namespace systole::tb {
 inline constexpr int kMaxBeatBytes = 128;
 inline constexpr int kMaxCores = 2;
 
+// The lanes of a chip's links in a cycle, in the order of their bits: X+, X-,
+// Y+, Y-. All 0 without a signal, and in chips without links.
+inline constexpr int kLinks = 4;
+inline constexpr int kMaxLinkWords = 17;  // of 32 bits
+using LinkWords = std::array<uint32_t, kMaxLinkWords>;
+using LanePins = std::array<LinkWords, kLinks>;
+
 // Inputs of a top, without clock, reset and memory.
 struct PinsIn {
   bool axil_awvalid = false, axil_wvalid = false, axil_bready = false,
@@ -43,6 +50,7 @@ struct PinsIn {
   uint8_t axi_awlen = 0, axi_arlen = 0;
   std::array<uint8_t, kMaxBeatBytes> axi_wdata{};
   std::array<bool, kMaxBeatBytes> axi_wstrb{};
+  LanePins lanes{};
 };
 
 // Outputs, settled, before the rising edge that uses the inputs.
@@ -56,6 +64,7 @@ struct PinsOut {
   uint8_t axi_bresp = 0, axi_rresp = 0;
   std::array<uint8_t, kMaxBeatBytes>
       axi_rdata{};  // written only while axi_rvalid
+  LanePins lanes{};
   std::array<bool, kMaxCores> irq{};
   std::array<uint8_t, kMaxCores> retire_valid{};  // one bit per queue
   std::array<std::array<uint32_t, isa::kNumQueues>, kMaxCores> retire_index{};

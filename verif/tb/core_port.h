@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // A core of a simulated chip in its own address maps: its registers from 0, its
-// own memory from 0, then the other core's memory.
+// own memory from 0, then the other core's memory. Cores are numbered chip by
+// chip.
 //
 //   std::shared_ptr<tb::Simulation> chip = ...;
 //   tb::CorePort second(chip, 1);
@@ -23,23 +24,25 @@ namespace systole::tb {
 
 class CorePort {
  public:
-  explicit CorePort(std::shared_ptr<Simulation> chip, int core = 0)
-      : chip_(std::move(chip)), core_(core) {}
+  explicit CorePort(std::shared_ptr<Simulation> device, int core = 0)
+      : device_(std::move(device)),
+        chip_(core / static_cast<int>(device_->preset().chip.cores)),
+        core_(core % static_cast<int>(device_->preset().chip.cores)) {}
 
   absl::StatusOr<uint32_t> ReadRegister(uint32_t offset) {
-    return chip_->ReadRegister(Register(offset));
+    return device_->ReadRegister(Register(offset), chip_);
   }
   absl::Status WriteRegister(uint32_t offset, uint32_t value) {
-    return chip_->WriteRegister(Register(offset), value);
+    return device_->WriteRegister(Register(offset), value, chip_);
   }
   absl::Status ReadMemory(uint64_t addr, absl::Span<uint8_t> bytes) {
     return InPieces(addr, bytes, [this](uint64_t at, auto piece) {
-      return chip_->ReadMemory(at, piece);
+      return device_->ReadMemory(at, piece, chip_);
     });
   }
   absl::Status WriteMemory(uint64_t addr, absl::Span<const uint8_t> bytes) {
     return InPieces(addr, bytes, [this](uint64_t at, auto piece) {
-      return chip_->WriteMemory(at, piece);
+      return device_->WriteMemory(at, piece, chip_);
     });
   }
   // Flips a bit of the core's own HBM (hbm::Device::Flip); kUnimplemented
@@ -51,19 +54,23 @@ class CorePort {
         "bits of a DRAM at an AXI4 port cannot be turned");
   }
   absl::Status WaitInterrupt(uint64_t max_cycles) {
-    return chip_->WaitInterrupt(max_cycles, core_);
+    return device_->WaitInterrupt(max_cycles, core_, chip_);
   }
   void SetCallbacks(
       std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
       std::function<void(uint64_t cycle)> on_progress) {
-    chip_->SetCallbacks(std::move(on_retire), std::move(on_progress), core_);
+    device_->SetCallbacks(std::move(on_retire), std::move(on_progress), core_,
+                          chip_);
   }
 
-  int number() const { return core_; }
-  const Preset& preset() const { return chip_->preset(); }
-  CoreModel& core() const { return chip_->core(); }  // the model of the chip
-  MemoryModel& memory() { return chip_->memory(); }
-  absl::Status CheckMemory() const { return chip_->CheckMemory(); }
+  int number() const { return core_; }  // in the chip
+  int chip() const { return chip_; }
+  const Preset& preset() const { return device_->preset(); }
+  Simulation& device() { return *device_; }
+  // The model of the chip.
+  CoreModel& core() const { return device_->core(chip_); }
+  MemoryModel& memory() { return device_->memory(chip_); }
+  absl::Status CheckMemory() const { return device_->CheckMemory(chip_); }
 
  private:
   uint32_t Register(uint32_t offset) const {
@@ -85,8 +92,8 @@ class CorePort {
     return absl::OutOfRangeError("an address outside the chip's memory");
   }
 
-  std::shared_ptr<Simulation> chip_;
-  int core_;
+  std::shared_ptr<Simulation> device_;
+  int chip_, core_;
 };
 
 }  // namespace systole::tb

@@ -2,12 +2,12 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // A chip's Verilated models. A chip with one core is one model of its top. A
-// chip with two cores is two models of systole_node_pins, connected as
-// systole_chip connects the nodes. Both run the same code, so a host's
-// cache holds it only once. With two threads, each core is evaluated by its own
-// thread.
+// chip with two cores is two models of systole_node_pins, and one with links a
+// model of systole_network too, connected as systole_chip connects them. Both
+// cores run the same code, so a host's cache holds it only once. With two
+// threads, each core is evaluated by its own thread.
 //
-//   JoinedModels<VSystoleMinichip, 2> chip(&context);
+//   JoinedModels<VSystoleMinichip, 2, VSystoleMinichipNet> chip(&context);
 //   chip[0].axil_awvalid_i = true;  // the host's pins are those of core 0
 //   chip.Eval(0);                   // clock low: all settled, both cores
 //   chip.Eval(1);                   // rising edge
@@ -23,6 +23,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include "verif/tb/follower.h"
 #include "verif/tb/huge_pages.h"
@@ -55,12 +56,89 @@ unsigned JoinCores(const std::array<std::unique_ptr<Model>, 2>& models) {
   return changed;
 }
 
-template <typename Model, int kCores>
+// In place of a network, in chips without links.
+struct NoNetwork {};
+
+// The network's model, which sleeps until a core sends or sets a register:
+// before that it would not change. What comes from a core comes from
+// flip-flops, so there is one round from the cores to the network and back.
+template <typename Model, typename Network>
+class NetworkModel {
+ public:
+  static constexpr bool kThere = !std::is_same_v<Network, NoNetwork>;
+
+  explicit NetworkModel(VerilatedContext* context) {
+    if constexpr (kThere)
+      model_ = std::make_unique<Network>(context, "network");
+  }
+  Network& model() { return *model_; }
+  bool awake() const { return awake_; }
+  // Other chips are there, which may send.
+  void Wake() { awake_ = true; }
+
+  void SetReset(int rst_ni) {
+    if constexpr (kThere) model_->rst_ni = rst_ni;
+  }
+  // clk low: takes what the cores send; returns a bit per core whose inputs
+  // changed.
+  template <size_t kCores>
+  unsigned Join(const std::array<std::unique_ptr<Model>, kCores>& cores) {
+    unsigned changed = 0;
+    if constexpr (kThere) {
+      bool different = false;
+      for (size_t c = 0; c < kCores; ++c) {
+        different |= Take(cores[c]->net_req_o, &model_->net_req_i[c]);
+        different |=
+            Take(cores[c]->net_send_data_o, &model_->net_send_data_i[c]);
+      }
+      awake_ |= different && model_->rst_ni;
+      if (!awake_ && model_->rst_ni && settled_) return 0;
+      settled_ = model_->rst_ni;
+      model_->clk_i = 0;
+      model_->eval();
+      for (size_t c = 0; c < kCores; ++c) {
+        bool other = Take(model_->net_rsp_o[c], &cores[c]->net_rsp_i);
+        other |= Take(model_->net_recv_data_o, &cores[c]->net_recv_data_i);
+        other |= Take(model_->net_recv_mask_o, &cores[c]->net_recv_mask_i);
+        changed |= other ? 1u << c : 0;
+      }
+    }
+    return changed;
+  }
+  void Rise() {
+    if constexpr (kThere) {
+      if (!awake_ && model_->rst_ni && settled_) return;
+      model_->clk_i = 1;
+      model_->eval();
+    }
+  }
+  template <typename Trace>
+  void AddTo(Trace* trace) {
+    if constexpr (kThere) model_->trace(trace, 99);
+  }
+  void Final() {
+    if constexpr (kThere) model_->final();
+  }
+
+ private:
+  template <typename T>
+  static bool Take(const T& from, T* to) {
+    if (std::memcmp(&from, to, sizeof from) == 0) return false;
+    std::memcpy(to, &from, sizeof from);
+    return true;
+  }
+
+  std::unique_ptr<Network> model_;
+  bool awake_ = false, settled_ = false;  // settled: evaluated since the reset
+};
+
+template <typename Model, int kCores, typename Network = NoNetwork>
 class JoinedModels {
  public:
   static_assert(kCores == 1 || kCores == 2);
 
-  explicit JoinedModels(VerilatedContext* context, int threads = 1) {
+  explicit JoinedModels(VerilatedContext* context, int threads = 1)
+      : network_(context) {
     HugePages huge_pages;
     for (int c = 0; c < kCores; ++c) {
       const std::string name = kCores == 1 ? "TOP" : "core" + std::to_string(c);
@@ -78,8 +156,11 @@ class JoinedModels {
   Model& operator[](int core) { return *models_[core]; }
   const Model& operator[](int core) const { return *models_[core]; }
 
+  NetworkModel<Model, Network>& network() { return network_; }
+
   void SetReset(int rst_ni) {
     for (int c = 0; c < cores_; ++c) models_[c]->rst_ni = rst_ni;
+    network_.SetReset(rst_ni);
   }
   // Core 1 stays in the state of the reset that holds it.
   void StopCore1() {
@@ -92,7 +173,13 @@ class JoinedModels {
     for (int c = 0; c < cores_; ++c) models_[c]->clk_i = clk;
     if (clk == 0) Join();
     EvalAll();
-    if (clk == 1) return;
+    if (clk == 1) {
+      network_.Rise();
+      return;
+    }
+    const unsigned answered = network_.Join(models_);
+    for (int c = 0; c < cores_; ++c)
+      if (answered >> c & 1) models_[c]->eval();
     // Responses depend on requests, but requests do not depend on responses.
     [[maybe_unused]] int rounds = 0;
     while (const unsigned changed = Join()) {
@@ -109,10 +196,12 @@ class JoinedModels {
   template <typename Trace>
   void AddTo(Trace* trace) {
     for (auto& m : models_) m->trace(trace, 99);
+    network_.AddTo(trace);
   }
 
   void Final() {
     for (auto& m : models_) m->final();
+    network_.Final();
   }
 
  private:
@@ -135,6 +224,7 @@ class JoinedModels {
   }
 
   std::array<std::unique_ptr<Model>, kCores> models_;
+  NetworkModel<Model, Network> network_;
   int cores_ = kCores;   // cores with a clock
   views::Hold hold_;     // settings of the caller's thread
   std::string printed_;  // output of the other thread

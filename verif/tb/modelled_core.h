@@ -32,6 +32,7 @@
 #include "verif/tb/core_model.h"
 #include "verif/tb/failed_assertion.h"
 #include "verif/tb/joined_models.h"
+#include "verif/tb/lanes.h"
 #include "verif/tb/waveform.h"
 #include "verif/views/fst.h"
 #include "verif/views/hold.h"
@@ -51,6 +52,7 @@ struct PlainBuild {
   static constexpr bool kRecorded =
       false;  // ForEachPin: all pins but the clock
   struct Wave {};
+  using Network = NoNetwork;  // model of systole_network, in chips with links
 };
 
 template <typename Build>
@@ -61,7 +63,11 @@ class ModelledCore : public CoreModel {
   static constexpr bool kHbm = kPreset.chip.memory == Memory::kHbm;
   static constexpr int kCores = kPreset.chip.cores;
   static constexpr int kResetCycles = 8;
-  using Chip = JoinedModels<Model, kCores>;
+  static constexpr int kLinkBytes = static_cast<int>(kPreset.chip.link_bytes);
+  static constexpr bool kLinks =
+      NetworkModel<Model, typename Build::Network>::kThere;
+  static_assert(kLinks == (kLinkBytes != 0));
+  using Chip = JoinedModels<Model, kCores, typename Build::Network>;
 
   ModelledCore(const CoreOptions& options, MemoryModel* memory)
       : memory_(memory) {
@@ -105,9 +111,16 @@ class ModelledCore : public CoreModel {
   void Cycle(Pins* pins) override {
     views::printed = &printed_;
     Apply(pins->in);
+    if constexpr (kLinks) {
+      ToPins(pins->in.lanes, kLinkBytes, &chip_->network().model().lanes_i[0]);
+    }
     chip_->Eval(0);
     Dump();
     Sample(&pins->out);
+    if constexpr (kLinks) {
+      FromPins(&chip_->network().model().lanes_o[0], kLinkBytes,
+               &pins->out.lanes);
+    }
     if (record_ != nullptr) Record();
     chip_->Eval(1);
     views::printed = nullptr;

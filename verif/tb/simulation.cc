@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <systemc>
 #include <thread>
 #include <utility>
@@ -72,7 +74,7 @@ struct Simulation::Context {
   sc_core::sc_simcontext* own;
 };
 
-// The chip, and the initiator that carries out one request of the driver at a
+// The chips, and the initiator that carries out one request of the driver at a
 // time.
 class Simulation::Bench : public sc_core::sc_module {
  public:
@@ -83,20 +85,33 @@ class Simulation::Bench : public sc_core::sc_module {
     uint8_t* data;
     uint64_t bytes;  // interrupt: most cycles with this one, 0: any
     int core = 0;    // interrupt: of which core
+    int chip = 0;
   };
 
-  Bench(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core,
-        const Preset& preset, const Options& options)
-      : sc_module(name),
-        chip("chip", std::move(core), static_cast<int>(preset.chip.cores),
-             static_cast<int>(preset.axi_bytes()), options.stall_rate,
-             options.seed),
-        irq_("irq", preset.chip.cores),
-        registers_("registers_initiator"),
-        memory_("memory_initiator") {
-    chip.irq(irq_);
-    registers_.bind(chip.registers);
-    memory_.bind(chip.memory);
+  Bench(sc_core::sc_module_name name,
+        std::vector<std::unique_ptr<CoreModel>> cores, const Preset& preset,
+        const Options& options)
+      : sc_module(name) {
+    if (cores.size() > 1)
+      wires.emplace(options.columns, options.rows, options.wire_cycles);
+    for (size_t i = 0; i < cores.size(); ++i) {
+      const std::string number = i == 0 ? "" : std::to_string(i);
+      chips.push_back(
+          std::make_unique<Chip>(("chip" + number).c_str(), std::move(cores[i]),
+                                 static_cast<int>(preset.chip.cores),
+                                 static_cast<int>(preset.axi_bytes()),
+                                 options.stall_rate, options.seed + 2 * i));
+      irq_.push_back(
+          std::make_unique<Irq>(("irq" + number).c_str(), preset.chip.cores));
+      registers_.push_back(
+          std::make_unique<Socket>(("registers_initiator" + number).c_str()));
+      memory_.push_back(
+          std::make_unique<Socket>(("memory_initiator" + number).c_str()));
+      chips[i]->irq(*irq_[i]);
+      registers_[i]->bind(chips[i]->registers);
+      memory_[i]->bind(chips[i]->memory);
+      if (wires) chips[i]->Connect(&*wires, static_cast<int>(i));
+    }
     SC_THREAD(Host);
     host_ = sc_core::sc_get_last_created_process_handle();
     SC_METHOD(End);
@@ -112,7 +127,8 @@ class Simulation::Bench : public sc_core::sc_module {
 
   // Runs the simulation until the request is answered.
   tlm::tlm_response_status Serve(const Request& request) {
-    if (chip.core().failed()) return tlm::TLM_GENERIC_ERROR_RESPONSE;
+    for (const auto& chip : chips)
+      if (chip->core().failed()) return tlm::TLM_GENERIC_ERROR_RESPONSE;
     status_ = tlm::TLM_GENERIC_ERROR_RESPONSE;  // if it ends early
     request_ = request;
     pending_.notify(sc_core::SC_ZERO_TIME);
@@ -120,9 +136,12 @@ class Simulation::Bench : public sc_core::sc_module {
     return status_;
   }
 
-  Chip chip;
+  std::optional<Wires> wires;  // if there are several chips
+  std::vector<std::unique_ptr<Chip>> chips;
 
  private:
+  using Irq = sc_core::sc_vector<sc_core::sc_signal<bool>>;
+  using Socket = tlm_utils::simple_initiator_socket<Bench>;
   SC_HAS_PROCESS(Bench);
   void Host() {
     while (true) {
@@ -138,8 +157,10 @@ class Simulation::Bench : public sc_core::sc_module {
         payload.set_data_ptr(request_.data);
         payload.set_data_length(static_cast<unsigned>(request_.bytes));
         payload.set_streaming_width(static_cast<unsigned>(request_.bytes));
-        (request_.kind == Request::Kind::kRegisters ? registers_ : memory_)
-            ->b_transport(payload, delay);
+        Socket& socket = request_.kind == Request::Kind::kRegisters
+                             ? *registers_[request_.chip]
+                             : *memory_[request_.chip];
+        socket->b_transport(payload, delay);
         status_ = payload.get_response_status();
       }
       sc_core::sc_pause();
@@ -149,7 +170,8 @@ class Simulation::Bench : public sc_core::sc_module {
   void End() { host_.kill(); }
 
   tlm::tlm_response_status AwaitInterrupt() {
-    sc_core::sc_signal<bool>& irq = irq_[request_.core];
+    Chip& chip = *chips[request_.chip];
+    sc_core::sc_signal<bool>& irq = (*irq_[request_.chip])[request_.core];
     if (irq.read()) return tlm::TLM_OK_RESPONSE;
     if (request_.bytes == 0) {
       wait(irq.posedge_event());
@@ -162,17 +184,20 @@ class Simulation::Bench : public sc_core::sc_module {
   }
 
   sc_core::sc_process_handle host_;
-  sc_core::sc_vector<sc_core::sc_signal<bool>> irq_;
-  tlm_utils::simple_initiator_socket<Bench> registers_, memory_;
+  // Of each chip.
+  std::vector<std::unique_ptr<Irq>> irq_;
+  std::vector<std::unique_ptr<Socket>> registers_, memory_;
   sc_core::sc_event pending_, end_;
   Request request_{};
   tlm::tlm_response_status status_ = tlm::TLM_OK_RESPONSE;
 };
 
-Simulation::Simulation(const Preset* preset,
-                       std::unique_ptr<MemoryModel> memory)
+Simulation::Simulation(const Preset* preset, const Options& options,
+                       std::vector<std::unique_ptr<MemoryModel>> memories)
     : preset_(preset),
-      memory_(std::move(memory)),
+      columns_(options.columns),
+      rows_(options.rows),
+      memories_(std::move(memories)),
       context_(std::make_unique<Context>()) {}
 
 Simulation::~Simulation() {
@@ -193,87 +218,114 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
         absl::StrFormat("%d threads: %s is simulated by 1%s", options.threads,
                         std::string(preset->name),
                         preset->chip.cores > 1 ? ", or by one a core: 2" : ""));
-  auto memory = MemoryModel::Create(*preset, options.seed, options.stall_rate);
-  if (!memory.ok()) return memory.status();
-  auto core = CreateCoreModel(
-      {options.preset, options.checked, options.seed, options.stall_rate,
-       options.engine, options.record_file, options.threads, options.alone},
-      memory->get());
-  if (!core.ok()) return core.status();
+  std::vector<std::unique_ptr<MemoryModel>> memories;
+  std::vector<std::unique_ptr<CoreModel>> cores;
+  for (int chip = 0; chip < options.columns * options.rows; ++chip) {
+    const uint64_t seed = options.seed + chip;
+    auto memory = MemoryModel::Create(*preset, seed, options.stall_rate);
+    if (!memory.ok()) return memory.status();
+    memories.push_back(std::move(*memory));
+    auto core = CreateCoreModel(
+        {options.preset, options.checked, seed, options.stall_rate,
+         options.engine, options.record_file, options.threads, options.alone},
+        memories.back().get());
+    if (!core.ok()) return core.status();
+    cores.push_back(std::move(*core));
+  }
 
   const auto lock = LockKernel();
-  std::unique_ptr<Simulation> sim(new Simulation(preset, std::move(*memory)));
+  std::unique_ptr<Simulation> sim(
+      new Simulation(preset, options, std::move(memories)));
   sim->context_->Enter();
   sim->bench_ =
-      std::make_unique<Bench>("bench", std::move(*core), *preset, options);
+      std::make_unique<Bench>("bench", std::move(cores), *preset, options);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborates; the host process
                                              // waits for its first request
   return sim;
 }
 
-absl::Status Simulation::Transport(bool registers, bool write, uint64_t addr,
-                                   uint8_t* data, uint64_t bytes) {
+absl::Status Simulation::Transport(int chip, bool registers, bool write,
+                                   uint64_t addr, uint8_t* data,
+                                   uint64_t bytes) {
   const auto lock = LockKernel();
   context_->Enter();
   const auto kind = registers ? Bench::Request::Kind::kRegisters
                               : Bench::Request::Kind::kMemory;
-  if (bench_->Serve({kind, write, addr, data, bytes}) == tlm::TLM_OK_RESPONSE)
+  if (bench_->Serve({kind, write, addr, data, bytes, 0, chip}) ==
+      tlm::TLM_OK_RESPONSE)
     return absl::OkStatus();
-  if (core().failed()) return Failed();
+  if (FailedChip() >= 0) return Failed();
   return absl::OutOfRangeError(absl::StrFormat(
       "the core refused to %s %d bytes at %s 0x%x", write ? "write" : "read",
       bytes, registers ? "register" : "memory address", addr));
 }
 
-absl::StatusOr<uint32_t> Simulation::ReadRegister(uint32_t offset) {
+absl::StatusOr<uint32_t> Simulation::ReadRegister(uint32_t offset, int chip) {
   uint32_t value = 0;
-  absl::Status status =
-      Transport(true, false, offset, reinterpret_cast<uint8_t*>(&value), 4);
+  absl::Status status = Transport(chip, true, false, offset,
+                                  reinterpret_cast<uint8_t*>(&value), 4);
   if (!status.ok()) return status;
   return value;
 }
 
-absl::Status Simulation::WriteRegister(uint32_t offset, uint32_t value) {
-  return Transport(true, true, offset, reinterpret_cast<uint8_t*>(&value), 4);
+absl::Status Simulation::WriteRegister(uint32_t offset, uint32_t value,
+                                       int chip) {
+  return Transport(chip, true, true, offset, reinterpret_cast<uint8_t*>(&value),
+                   4);
 }
 
-absl::Status Simulation::ReadMemory(uint64_t addr, absl::Span<uint8_t> bytes) {
+absl::Status Simulation::ReadMemory(uint64_t addr, absl::Span<uint8_t> bytes,
+                                    int chip) {
   if (bytes.empty()) return absl::OkStatus();
-  return Transport(false, false, addr, bytes.data(), bytes.size());
+  return Transport(chip, false, false, addr, bytes.data(), bytes.size());
 }
 
 absl::Status Simulation::WriteMemory(uint64_t addr,
-                                     absl::Span<const uint8_t> bytes) {
+                                     absl::Span<const uint8_t> bytes,
+                                     int chip) {
   if (bytes.empty()) return absl::OkStatus();
-  return Transport(false, true, addr, const_cast<uint8_t*>(bytes.data()),
+  return Transport(chip, false, true, addr, const_cast<uint8_t*>(bytes.data()),
                    bytes.size());  // only read
 }
 
-absl::Status Simulation::WaitInterrupt(uint64_t max_cycles, int core_number) {
+absl::Status Simulation::WaitInterrupt(uint64_t max_cycles, int core_number,
+                                       int chip) {
   const auto lock = LockKernel();
   context_->Enter();
   if (bench_->Serve({Bench::Request::Kind::kInterrupt, false, 0, nullptr,
-                     max_cycles, core_number}) == tlm::TLM_OK_RESPONSE) {
+                     max_cycles, core_number, chip}) == tlm::TLM_OK_RESPONSE) {
     return absl::OkStatus();
   }
-  if (core().failed()) return Failed();
+  if (FailedChip() >= 0) return Failed();
   return absl::DeadlineExceededError(
       absl::StrCat("no interrupt within ", max_cycles, " cycles"));
 }
 
-absl::Status Simulation::Failed() {
-  const FailedAssertion& failed = *core().failed();
-  return absl::InternalError(absl::StrFormat("%s, in %s, cycle %d", failed.what,
-                                             failed.path, failed.cycle));
+int Simulation::FailedChip() {
+  for (size_t i = 0; i < bench_->chips.size(); ++i)
+    if (core(static_cast<int>(i)).failed()) return static_cast<int>(i);
+  return -1;
 }
 
-CoreModel& Simulation::core() { return bench_->chip.core(); }
+absl::Status Simulation::Failed() {
+  const int chip = FailedChip();
+  const FailedAssertion& failed = *core(chip).failed();
+  return absl::InternalError(absl::StrFormat(
+      "%s%s, in %s, cycle %d",
+      bench_->chips.size() > 1 ? absl::StrCat("chip ", chip, ": ") : "",
+      failed.what, failed.path, failed.cycle));
+}
+
+CoreModel& Simulation::core(int chip) { return bench_->chips[chip]->core(); }
+
+Wires* Simulation::wires() { return bench_->wires ? &*bench_->wires : nullptr; }
 
 void Simulation::SetCallbacks(
     std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
-    std::function<void(uint64_t cycle)> on_progress, int core_number) {
-  bench_->chip.on_retire[core_number] = std::move(on_retire);
-  bench_->chip.on_progress[core_number] = std::move(on_progress);
+    std::function<void(uint64_t cycle)> on_progress, int core_number,
+    int chip) {
+  bench_->chips[chip]->on_retire[core_number] = std::move(on_retire);
+  bench_->chips[chip]->on_progress[core_number] = std::move(on_progress);
 }
 
 }  // namespace systole::tb

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A SystemC simulation of one chip that plain C++ can call. It is elaborated
-// once, and each request advances it until the request is answered. Every
-// Simulation has its own simulation context, so a program may hold several, one
-// after the other or at the same time. Threads take turns, one request at a
-// time.
+// A SystemC simulation of a chip, or of the chips of a torus, that plain C++
+// can call. It is elaborated once, and each request advances it until the
+// request is answered. Every Simulation has its own simulation context, so a
+// program may hold several, one after the other or at the same time. Threads
+// take turns, one request at a time.
 //
 //   auto sim = Simulation::Create({.preset = "edge"});
 //   (*sim)->WriteRegister(csr::kProgLen, 12);
@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -25,6 +26,7 @@
 #include "systole/gen/presets.h"
 #include "verif/tb/core_model.h"
 #include "verif/tb/memory.h"
+#include "verif/tb/wires.h"
 
 namespace systole::tb {
 
@@ -42,6 +44,10 @@ class Simulation {
     std::string engine = "verilator", record_file = "";  // see CoreOptions
     int threads = 1;     // 1 to the number of cores
     bool alone = false;  // see CoreOptions
+    // More than one chip: presets with links. The host finds the links in
+    // reset.
+    int columns = 1, rows = 1;
+    int wire_cycles = 8;  // from a chip to its neighbour
   };
   static absl::StatusOr<std::unique_ptr<Simulation>> Create(
       const Options& options);
@@ -55,33 +61,47 @@ class Simulation {
   // The requests go through the AXI4-Lite and AXI4 pins; in a chip with two
   // cores they use the host's address maps (docs/chip.md). kOutOfRange when the
   // chip answers with an error.
-  absl::StatusOr<uint32_t> ReadRegister(uint32_t offset);
-  absl::Status WriteRegister(uint32_t offset, uint32_t value);
-  absl::Status ReadMemory(uint64_t addr, absl::Span<uint8_t> bytes);
-  absl::Status WriteMemory(uint64_t addr, absl::Span<const uint8_t> bytes);
+  // Chips are numbered row by row.
+  absl::StatusOr<uint32_t> ReadRegister(uint32_t offset, int chip = 0);
+  absl::Status WriteRegister(uint32_t offset, uint32_t value, int chip = 0);
+  absl::Status ReadMemory(uint64_t addr, absl::Span<uint8_t> bytes,
+                          int chip = 0);
+  absl::Status WriteMemory(uint64_t addr, absl::Span<const uint8_t> bytes,
+                           int chip = 0);
   // Waits until the core's interrupt line is high. kDeadlineExceeded after
   // max_cycles (0: no limit).
-  absl::Status WaitInterrupt(uint64_t max_cycles, int core = 0);
+  absl::Status WaitInterrupt(uint64_t max_cycles, int core = 0, int chip = 0);
 
   const Preset& preset() const { return *preset_; }
-  MemoryModel& memory() { return *memory_; }
-  CoreModel& core();
+  int columns() const { return columns_; }
+  int rows() const { return rows_; }
+  MemoryModel& memory(int chip = 0) { return *memories_[chip]; }
+  CoreModel& core(int chip = 0);
+  // The cables; null with one chip.
+  Wires* wires();
   void SetCallbacks(
       std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
-      std::function<void(uint64_t cycle)> on_progress, int core = 0);
+      std::function<void(uint64_t cycle)> on_progress, int core = 0,
+      int chip = 0);
   // Verdict of the memory model (MemoryModel::Check).
-  absl::Status CheckMemory() const { return memory_->Check(); }
+  absl::Status CheckMemory(int chip = 0) const {
+    return memories_[chip]->Check();
+  }
 
  private:
   class Bench;
   struct Context;
-  Simulation(const Preset* preset, std::unique_ptr<MemoryModel> memory);
-  absl::Status Transport(bool registers, bool write, uint64_t addr,
+  Simulation(const Preset* preset, const Options& options,
+             std::vector<std::unique_ptr<MemoryModel>> memories);
+  absl::Status Transport(int chip, bool registers, bool write, uint64_t addr,
                          uint8_t* data, uint64_t bytes);
+  // The chip of which an assertion failed, or -1.
+  int FailedChip();
   absl::Status Failed();
 
   const Preset* preset_;
-  std::unique_ptr<MemoryModel> memory_;
+  int columns_, rows_;
+  std::vector<std::unique_ptr<MemoryModel>> memories_;  // of each chip
   std::unique_ptr<Context> context_;
   std::unique_ptr<Bench> bench_;
 };

@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kNoIndex = 0xffffffff, kNoTag = 0xffff;
 // Names of the queues in the rows of the overview.
 constexpr std::array<std::string_view, isa::kNumQueues> kUnits = {
-    "load", "weights", "array", "vector", "store"};
+    "load", "weights", "array", "vector", "store", "send"};
 
 isa::Header HeaderOf(const isa::Descriptor& d) {
   return isa::Halt::Decode(d).header;

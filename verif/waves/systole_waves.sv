@@ -8,7 +8,9 @@
 module systole_waves
   import systole_isa_pkg::*;
   import systole_presets_pkg::PcBits;
-(
+#(
+    localparam int unsigned Queues = QueueSend  // those that every chip has
+) (
     input logic                               clk_i,
     input logic                               rst_ni,
     input logic                               running_i,
@@ -16,15 +18,15 @@ module systole_waves
     input fault_e                             fault_code_i,
 
     // Queues: the head, and the list of descriptors in flight (systole_unit_queue).
-    input logic [NumQueues-1:0]               head_i,
-    input logic [NumQueues-1:0][PcBits-1:0]   head_index_i,
-    input logic [NumQueues-1:0][15:0]         head_tag_i,
-    input logic [NumQueues-1:0]               busy_i,
-    input logic [NumQueues-1:0][PcBits-1:0]   oldest_i,
-    input logic [NumQueues-1:0][4:0]          in_ptr_i,
-    input logic [NumQueues-1:0][4:0]          out_ptr_i,
-    input logic [NumQueues-1:0]               want_i,       // the head waits for flags
-    input logic [NumQueues-1:0][NumFlags-1:0] wait_i,
+    input logic [Queues-1:0]               head_i,
+    input logic [Queues-1:0][PcBits-1:0]   head_index_i,
+    input logic [Queues-1:0][15:0]         head_tag_i,
+    input logic [Queues-1:0]               busy_i,
+    input logic [Queues-1:0][PcBits-1:0]   oldest_i,
+    input logic [Queues-1:0][4:0]          in_ptr_i,
+    input logic [Queues-1:0][4:0]          out_ptr_i,
+    input logic [Queues-1:0]               want_i,       // the head waits for flags
+    input logic [Queues-1:0][NumFlags-1:0] wait_i,
     input logic [NumFlags-1:0]                set_i,        // flags that are available
 
     // Array and memory.
@@ -54,14 +56,14 @@ module systole_waves
   // The test bench sets it when it opens a waveform.
   logic recording  /* verilator public_flat_rw */ = 1'b0;
 
-  tag_t                   tag_q [NumQueues][32];
-  index_t [NumQueues-1:0] runs, next;
-  tag_t   [NumQueues-1:0] layer;
-  flag_t  [NumQueues-1:0] waits;
+  tag_t                   tag_q [Queues][32];
+  index_t [Queues-1:0] runs, next;
+  tag_t   [Queues-1:0] layer;
+  flag_t  [Queues-1:0] waits;
   always_comb begin
     logic [NumFlags-1:0] missing;
     {runs, layer, next, waits, missing} = '0;
-    if (recording) for (int unsigned q = 0; q < NumQueues; q++) begin
+    if (recording) for (int unsigned q = 0; q < Queues; q++) begin
       runs[q]  = busy_i[q] ? oldest_i[q] : '1;
       layer[q] = busy_i[q] ? tag_q[q][out_ptr_i[q]] : '1;
       next[q]  = head_i[q] ? head_index_i[q] : '1;
@@ -73,7 +75,7 @@ module systole_waves
     end
   end
   always_ff @(posedge clk_i) begin
-    for (int unsigned q = 0; q < NumQueues; q++) if (head_i[q]) tag_q[q][in_ptr_i[q]] <= head_tag_i[q];
+    for (int unsigned q = 0; q < Queues; q++) if (head_i[q]) tag_q[q][in_ptr_i[q]] <= head_tag_i[q];
   end
   assign {store_runs, vector_runs, mxu_runs, weights_runs, load_runs}      = runs;
   assign {store_layer, vector_layer, mxu_layer, weights_layer, load_layer} = layer;

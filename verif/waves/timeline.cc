@@ -12,13 +12,14 @@ namespace systole::waves {
 std::map<int, LayerSpans> ReadTimeline(FstFile& waveform,
                                        const Program& program) {
   std::vector<const Signal*> signals;
-  for (const char* queue : {"load", "weights", "mxu", "vector", "store"}) {
+  constexpr std::array kQueues = {"load", "weights", "mxu", "vector", "store"};
+  for (const char* queue : kQueues) {
     const Signal* signal =
         waveform.Find(absl::StrCat("u_waves.", queue, "_runs"));
     if (signal != nullptr) signals.push_back(signal);
   }
   std::map<int, LayerSpans> layers;
-  if (signals.size() != isa::kNumQueues) return layers;
+  if (signals.size() != kQueues.size()) return layers;
 
   struct Running {
     uint64_t index = ~uint64_t{0}, since = 0;

@@ -34,7 +34,7 @@ absl::Status WriteText(const std::string& file, const std::string& text) {
 void AddMarkers(const std::map<int, LayerSpans>& layers, const Program& program,
                 int layer, View& view) {
   constexpr std::array<const char*, isa::kNumQueues> kPhases = {
-      "loads", "weights", "array", "vector", "stores"};
+      "loads", "weights", "array", "vector", "stores", "sends"};
   const uint64_t near = (view.to - view.from) / 20;
   const auto add = [&](uint64_t at, const std::string& name) {
     for (const auto& [time, other] : view.markers) {  // too close

@@ -13,8 +13,13 @@
 namespace systole::compiler {
 
 int ChannelFlag(isa::Queue from, isa::Queue to) {
-  const int a = static_cast<int>(from), b = static_cast<int>(to);
-  return a * (isa::kNumQueues - 1) + (b < a ? b : b - 1);
+  // Rows: from load, weight, mxu, vector, store, send; columns: to them.
+  static constexpr int kFlags[isa::kNumQueues][isa::kNumQueues] = {
+      {-1, 0, 1, 2, 3, 5},      {4, -1, -1, 6, 7, -1},
+      {8, -1, -1, 10, -1, -1},  {12, 13, 14, -1, 15, 9},
+      {16, 17, -1, 19, -1, -1}, {11, -1, -1, 18, -1, -1},
+  };
+  return kFlags[static_cast<int>(from)][static_cast<int>(to)];
 }
 
 namespace {
@@ -64,7 +69,8 @@ absl::StatusOr<bool> SyncFlags::Run(Sequence& sequence) {
   std::vector<Step>& steps = sequence.steps;
   std::vector<Clock> known(size);
   std::vector<int> number(size);
-  Clock count = {}, latest = {-1, -1, -1, -1, -1};
+  Clock count = {}, latest;
+  latest.fill(-1);
   std::vector<uint32_t> wait(size), post(size);
 
   for (int i = 0; i < size; ++i) {
@@ -82,6 +88,11 @@ absl::StatusOr<bool> SyncFlags::Run(Sequence& sequence) {
       const int from = static_cast<int>(steps[d].queue());
       if (known[i][from] > number[d]) continue;
       const int flag = ChannelFlag(steps[d].queue(), steps[i].queue());
+      if (flag < 0) {
+        return absl::InternalError(absl::StrFormat(
+            "step %d depends on step %d, but their queues have no channel", i,
+            d));
+      }
       post[d] |= 1u << flag;
       wait[i] |= 1u << flag;
       for (int k = 0; k < isa::kNumQueues; ++k)

@@ -7,14 +7,17 @@
 
 namespace systole::compiler {
 
-// The flag of the channel between two queues; each ordered pair of queues has
-// one.
+// The flag of the channel between two queues, or -1: their descriptors never
+// depend on each other, because no place that one writes is the other's too
+// (matmuls take tiles through the weight FIFO, which orders them). Flags stay
+// below those that others post (isa::kFirstLinkFlag).
 int ChannelFlag(isa::Queue from, isa::Queue to);
 
 // Sets the wait and post masks that make every step start after the steps that
 // it depends on. Dependences that queues or other flags imply need no flag. The
 // n-th wait of a channel meets the n-th post. ResourceExhausted: a flag may
-// exceed its maximum count.
+// exceed its maximum count. Internal: a dependence between queues that have no
+// channel.
 class SyncFlags : public SequencePass {
  public:
   std::string name() const override { return "sync-flags"; }

@@ -65,6 +65,12 @@ struct BitFlip {
   int bit = 0;
 };
 
+// Chips of a device, joined by their links (docs/link.md).
+struct Torus {
+  int columns = 1, rows = 1;  // 1 to 32 each
+  int chips() const { return columns * rows; }
+};
+
 struct DeviceOptions {
   std::string preset = "edge";
   uint64_t seed =
@@ -78,6 +84,8 @@ struct DeviceOptions {
   // The build of the model: verilator, or record if a program has it.
   std::string engine = "verilator";
   std::string record_file;  // engine record: all pins of every cycle go there
+  // More than one chip: presets with links (rtl, iss).
+  Torus torus;
   // That simulate a chip (rtl): 1, or 2 of one with two cores, which is faster
   // if the host has two processors to spare.
   int threads = 1;
@@ -176,9 +184,10 @@ class Device {
   // kInvalidArgument names what exists.
   static absl::StatusOr<std::unique_ptr<Device>> Open(
       const std::string& backend, const DeviceOptions& options);
-  // The cores of one chip, a device each, in their order (docs/chip.md): Open
-  // gives the first alone. Programs that were started on them run at the same
-  // time, while any of the devices waits. Not for several threads.
+  // The cores of all chips, a device each: chips row by row of the torus, the
+  // cores of each in their order (docs/chip.md, docs/link.md). Open gives the
+  // first alone. Programs that were started on them run at the same time, while
+  // any of the devices waits. Not for several threads.
   static absl::StatusOr<std::vector<std::unique_ptr<Device>>> OpenCores(
       const std::string& backend, const DeviceOptions& options);
   virtual ~Device() = default;

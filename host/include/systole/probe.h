@@ -15,8 +15,9 @@
 
 namespace systole {
 
-// FIELD(name, bits), the first in bit 0. Fields of five bits: a bit a queue, as
-// isa::Queue; of three reads: fetch, weight, load.
+// FIELD(name, bits), the first in bit 0. Fields of five bits: a bit for each
+// of the kProbedQueues first queues of isa::Queue; of three reads: fetch,
+// weight, load.
 //   head             a descriptor is at the head of the queue
 //   want             it waits for flags
 //   start, done      one starts; the oldest in flight is complete
@@ -39,6 +40,7 @@ namespace systole {
 //   vec_write        it writes to the unified buffer
 //   hbm_*            the memory's data bus, row commands, refresh, columns; a
 //                    cycle late
+inline constexpr int kProbedQueues = 5;
 #define SYSTOLE_PROBE_FIELDS(FIELD) \
   FIELD(head, 5)                    \
   FIELD(want, 5)                    \

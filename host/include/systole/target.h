@@ -54,7 +54,9 @@ class Target {
            memory_bytes_per_cycle();
   }
   // The cores have the operation.
-  bool Executes(const isa::OpInfo& op) const { return op.Has(core_->cell); }
+  bool Executes(const isa::OpInfo& op) const {
+    return op.Has(core_->cell, chip_->link_bytes != 0);
+  }
 
   // Whether the unified buffer has room for so many bytes of an input and of
   // results, both twice, in shares that the compiler tries (layer_fit.cc).

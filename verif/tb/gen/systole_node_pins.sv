@@ -16,6 +16,7 @@ module systole_node_pins
     localparam int unsigned D = beat_bytes(Chip.Core),
     localparam int unsigned H = axi_bytes(Chip.Core),
     localparam int unsigned HbmPcs = max(Chip.HbmPcs, 2),  // pins: also of a chip without HBM
+    localparam int unsigned FlitBytes = flit_bytes(Chip),
     localparam int unsigned AxilPins = AxilBits - 1 + $clog2(Chip.Cores)  // of a register's address
 ) (
     input  logic                                    clk_i,
@@ -77,8 +78,8 @@ module systole_node_pins
     output logic                                    fault_o,
 
     // Trace: a descriptor of queue q has completed.
-    output logic [4:0]                              retire_valid_o,
-    output logic [4:0][31:0]                        retire_index_o,
+    output logic [systole_isa_pkg::NumQueues-1:0]   retire_valid_o,
+    output logic [systole_isa_pkg::NumQueues-1:0][31:0] retire_index_o,
 
     // HBM: the PHY of each pseudo-channel. wmask, with ECC: the check bits; rcheck: 8 check bits for each 64 bits.
     output row_cmd_e [HbmPcs-1:0]                   phy_row_cmd_o,
@@ -120,6 +121,7 @@ module systole_node_pins
     input  logic [1:0]                              dram_rresp_i,
     input  logic                                    dram_rlast_i,
 
+
     // To the other core and back.
     output cross_req_t                              cross_req_o,
     output cross_rsp_t                              cross_rsp_o,
@@ -130,7 +132,14 @@ module systole_node_pins
     input  cross_rsp_t                              cross_rsp_i,
     input  logic [D*8-1:0]                          cross_wr_data_i,
     input  logic [D-1:0]                            cross_wr_mask_i,
-    input  logic [D*8-1:0]                          cross_rd_data_i
+    input  logic [D*8-1:0]                          cross_rd_data_i,
+
+    // To the chip's part of the network and back.
+    output net_req_t                                net_req_o,
+    output logic [FlitBytes*8-1:0]                  net_send_data_o,
+    input  net_rsp_t                                net_rsp_i,
+    input  logic [FlitBytes*8-1:0]                  net_recv_data_i,
+    input  logic [FlitBytes-1:0]                    net_recv_mask_i
 );
   axil_req_t axil_req;
   axil_rsp_t axil_rsp;
@@ -211,6 +220,7 @@ module systole_node_pins
       .phy_req_o(phy_req), .phy_rsp_i(phy_rsp),
       .cross_req_o, .cross_rsp_o, .cross_wr_data_o, .cross_wr_mask_o, .cross_rd_data_o,
       .cross_req_i, .cross_rsp_i, .cross_wr_data_i, .cross_wr_mask_i, .cross_rd_data_i,
+      .net_req_o, .net_send_data_o, .net_rsp_i, .net_recv_data_i, .net_recv_mask_i,
       .dram_req_o(dram_req), .dram_wdata_o, .dram_wstrb_o, .dram_rsp_i(dram_rsp), .dram_rdata_i
   );
 endmodule

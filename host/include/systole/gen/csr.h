@@ -88,9 +88,12 @@ enum class Counter : uint8_t {
   kMxuInf = 30,  // infinities among them
   kVectorNan = 31,  // NaN among the elements that st32 and st16 stored, as stored: after the rounding to bf16; st32 taken as fp32 whatever it holds (bf16)
   kVectorInf = 32,  // infinities among them
+  kSendBusy = 33,  // cycles with a send in flight (chips with links)
+  kSendWait = 34,  // cycles the send queue's head waited for sync flags (chips with links)
+  kSendBytes = 35,  // bytes of flits given to the network, payload only (chips with links)
 };
-inline constexpr int kNumCounters = 33;
-inline constexpr std::array<std::string_view, 33> kCounterNames = {
+inline constexpr int kNumCounters = 36;
+inline constexpr std::array<std::string_view, 36> kCounterNames = {
     "cycles",
     "descriptors",
     "load_busy",
@@ -124,6 +127,9 @@ inline constexpr std::array<std::string_view, 33> kCounterNames = {
     "mxu_inf",
     "vector_nan",
     "vector_inf",
+    "send_busy",
+    "send_wait",
+    "send_bytes",
 };
 
 // Of the scalar unit; 0 in chips without one.
@@ -134,6 +140,15 @@ inline constexpr uint32_t kScalarBootFlags = 0x40C;  // rw: options of the boot:
 inline constexpr uint32_t kScalarDoorbell = 0x410;  // rw: a write is the firmware's doorbell interrupt
 inline constexpr uint32_t kScalarState = 0x414;  // ro: what the firmware says of itself: docs/scalar.md
 inline constexpr uint32_t kScalarCompleted = 0x418;  // ro: commands that the firmware has completed
+
+// Of the links, in the first core's block; 0 in chips without links.
+inline constexpr uint32_t kLinksCount = 0x500;  // ro: links of the chip; 0: none
+inline constexpr uint32_t kLinksPlace = 0x504;  // rw: bits 4:0: column of the chip in the torus, 12:8: row; written while no packets are on their way
+inline constexpr uint32_t kLinksTorus = 0x508;  // rw: bits 5:0: columns of the torus, 13:8: rows
+inline constexpr uint32_t kLinksEnable = 0x50C;  // rw: bit l: link l (0 X+, 1 X-, 2 Y+, 3 Y-) trains and carries packets; 0: it is in reset
+inline constexpr uint32_t kLinksState = 0x510;  // ro: bit l: link l is up; bit 8 + l: it is down, a fault of both cores; bits 17 + 2 l to 16 + 2 l: the cause (docs/reference/link.md)
+inline constexpr uint32_t kLinksSelect = 0x514;  // rw: bits 3:0: counter, 9:8: link, of count_value; counters: 0 packets sent, 1 bytes sent, 2 packets received, 3 bytes received, 4 replays, 5 CRC errors, 6 cycles that waited for credits, 7 trainings, 8 packets given up
+inline constexpr uint32_t kLinksCountValue = 0x518;  // ro: the selected counter, modulo 2^32
 
 }  // namespace systole::csr
 

@@ -19,8 +19,11 @@ inline constexpr int kDescriptorBytes = 64;
 inline constexpr int kNumFlags = 32;
 // From this one on, a chip with two cores posts to the other core's.
 inline constexpr int kFirstPeerFlag = 28;
+// From this one to that one, only packets post the flags of a chip with links.
+inline constexpr int kFirstLinkFlag = 20;
+inline constexpr int kNumLinkFlags = 8;
 inline constexpr uint32_t kFlagMax = 65535;
-inline constexpr int kNumQueues = 5;
+inline constexpr int kNumQueues = 6;
 
 // A descriptor as it lies in memory: little endian, bit 0 of word 0 first.
 using Descriptor = std::array<uint64_t, 8>;
@@ -31,14 +34,16 @@ enum class Queue : uint8_t {
   kMxu = 2,  // systolic data setup, array, accumulator writes
   kVector = 3,  // int8: requantise, pool, add, multiply, tables; bf16: programs of the vector unit
   kStore = 4,  // DMA from the unified buffer into HBM
-  kNone = 5,  // the sequencer itself
+  kSend = 5,  // packets from the unified buffer over the links into a core's memory
+  kNone = 6,  // the sequencer itself
 };
 
-inline constexpr std::array<std::string_view, 5> kQueueNames = {"load", "weight", "mxu", "vector", "store"};
+inline constexpr std::array<std::string_view, 6> kQueueNames = {"load", "weight", "mxu", "vector", "store", "send"};
 
 enum class Opcode : uint8_t {
   kLoad = 0x01,  // copy n2 x n1 runs of len bytes from HBM to the unified buffer
   kStore = 0x02,  // copy n2 x n1 runs of len bytes from the unified buffer to HBM
+  kSend = 0x06,  // copy n2 x n1 runs of len bytes from the unified buffer to the memory of a core of the device, then post one of its link flags
   kWeights = 0x03,  // push tiles of Rows x Cols weights from HBM into the weight FIFO
   kTiles = 0x05,  // push weight tiles from the unified buffer into the weight FIFO
   kMatmul = 0x04,  // t1 x t0 passes of n x ny x nx activation vectors through the array into the accumulators
@@ -67,13 +72,14 @@ enum class Fault : uint8_t {
   kMemoryError = 11,  // the memory's bus answered an access of the core or the host with an error; address = its burst
   kEccError = 12,  // two bits of a word of the HBM are wrong, which ECC cannot correct; address = the word's
   kParity = 13,  // a descriptor that waits, a queue's state or a sync flag changed by itself; address = where: docs/sequencer.md
+  kLinkDown = 14,  // a link is down, or a packet of this core was given up; address = the link (0 X+, 1 X-, 2 Y+, 3 Y-), or the packet's
 };
 
 struct FaultInfo {
   std::string_view name;
   std::string_view doc;
 };
-inline constexpr std::array<FaultInfo, 14> kFaults = {{
+inline constexpr std::array<FaultInfo, 15> kFaults = {{
     {"none", "no fault"},
     {"illegal_opcode", "unknown opcode"},
     {"illegal_descriptor", "a count of zero, a field outside its range, an unused bit that is set"},
@@ -88,6 +94,7 @@ inline constexpr std::array<FaultInfo, 14> kFaults = {{
     {"memory_error", "the memory's bus answered an access of the core or the host with an error; address = its burst"},
     {"ecc_error", "two bits of a word of the HBM are wrong, which ECC cannot correct; address = the word's"},
     {"parity", "a descriptor that waits, a queue's state or a sync flag changed by itself; address = where: docs/sequencer.md"},
+    {"link_down", "a link is down, or a packet of this core was given up; address = the link (0 X+, 1 X-, 2 Y+, 3 Y-), or the packet's"},
 }};
 
 // Reads or writes `bits` bits from bit `lsb` on.
@@ -247,6 +254,91 @@ struct Store {
            r.ub_stride1 == ub_stride1 &&
            r.hbm_stride2 == hbm_stride2 &&
            r.ub_stride2 == ub_stride2;
+  }
+};
+
+// copy n2 x n1 runs of len bytes from the unified buffer to the memory of a core of the device, then post one of its link flags.
+struct Send {
+  static constexpr Opcode kOpcode = Opcode::kSend;
+  static constexpr uint8_t kPost = 1;  // post link_flag of the destination after the data
+  static constexpr uint8_t kEmpty = 2;  // no data, only the post: len, n1, n2, addresses and strides are 0
+  static constexpr uint8_t kNegative = 4;  // where two ways around a ring are as long, take the negative one
+  Header header = {static_cast<uint8_t>(kOpcode)};
+  uint64_t hbm_addr = 0;  // byte address of the first run in the destination's own memory; multiple of the beat
+  uint32_t ub_addr = 0;  // unified buffer byte address of the first run; multiple of the beat
+  uint32_t len = 0;  // bytes a run, >= 1; the last beat of a run is masked
+  uint32_t n1 = 0;  // runs in the inner loop, >= 1
+  uint32_t n2 = 0;  // repetitions of the inner loop, >= 1
+  uint64_t hbm_stride1 = 0;  // bytes from a run to the next at the destination; multiple of the beat
+  uint32_t ub_stride1 = 0;  // unified buffer bytes from a run to the next; multiple of the beat
+  uint64_t hbm_stride2 = 0;  // bytes from an inner loop's start to the next at the destination; multiple of the beat
+  uint32_t ub_stride2 = 0;  // unified buffer bytes from an inner loop's start to the next; multiple of the beat
+  uint32_t dst_x = 0;  // column of the destination's chip in the torus
+  uint32_t dst_y = 0;  // row
+  uint32_t dst_core = 0;  // core of that chip
+  uint32_t link_flag = 0;  // post: number of the destination's link flag, 0 the first of them
+
+  constexpr Descriptor Encode() const {
+    Descriptor d{};
+    PutBits(d, 0, 8, static_cast<uint64_t>(header.opcode));
+    PutBits(d, 8, 8, static_cast<uint64_t>(header.flags));
+    PutBits(d, 16, 16, static_cast<uint64_t>(header.tag));
+    PutBits(d, 32, 32, static_cast<uint64_t>(header.wait_mask));
+    PutBits(d, 64, 32, static_cast<uint64_t>(header.post_mask));
+    PutBits(d, 96, 36, static_cast<uint64_t>(hbm_addr));
+    PutBits(d, 132, 25, static_cast<uint64_t>(ub_addr));
+    PutBits(d, 157, 25, static_cast<uint64_t>(len));
+    PutBits(d, 182, 16, static_cast<uint64_t>(n1));
+    PutBits(d, 198, 16, static_cast<uint64_t>(n2));
+    PutBits(d, 214, 36, static_cast<uint64_t>(hbm_stride1));
+    PutBits(d, 250, 25, static_cast<uint64_t>(ub_stride1));
+    PutBits(d, 275, 36, static_cast<uint64_t>(hbm_stride2));
+    PutBits(d, 311, 25, static_cast<uint64_t>(ub_stride2));
+    PutBits(d, 336, 5, static_cast<uint64_t>(dst_x));
+    PutBits(d, 341, 5, static_cast<uint64_t>(dst_y));
+    PutBits(d, 346, 1, static_cast<uint64_t>(dst_core));
+    PutBits(d, 347, 3, static_cast<uint64_t>(link_flag));
+    return d;
+  }
+  static constexpr Send Decode(const Descriptor& d) {
+    Send r;
+    r.header.opcode = static_cast<decltype(r.header.opcode)>(GetBits(d, 0, 8));
+    r.header.flags = static_cast<decltype(r.header.flags)>(GetBits(d, 8, 8));
+    r.header.tag = static_cast<decltype(r.header.tag)>(GetBits(d, 16, 16));
+    r.header.wait_mask = static_cast<decltype(r.header.wait_mask)>(GetBits(d, 32, 32));
+    r.header.post_mask = static_cast<decltype(r.header.post_mask)>(GetBits(d, 64, 32));
+    r.hbm_addr = static_cast<decltype(r.hbm_addr)>(GetBits(d, 96, 36));
+    r.ub_addr = static_cast<decltype(r.ub_addr)>(GetBits(d, 132, 25));
+    r.len = static_cast<decltype(r.len)>(GetBits(d, 157, 25));
+    r.n1 = static_cast<decltype(r.n1)>(GetBits(d, 182, 16));
+    r.n2 = static_cast<decltype(r.n2)>(GetBits(d, 198, 16));
+    r.hbm_stride1 = static_cast<decltype(r.hbm_stride1)>(GetBits(d, 214, 36));
+    r.ub_stride1 = static_cast<decltype(r.ub_stride1)>(GetBits(d, 250, 25));
+    r.hbm_stride2 = static_cast<decltype(r.hbm_stride2)>(GetBits(d, 275, 36));
+    r.ub_stride2 = static_cast<decltype(r.ub_stride2)>(GetBits(d, 311, 25));
+    r.dst_x = static_cast<decltype(r.dst_x)>(GetBits(d, 336, 5));
+    r.dst_y = static_cast<decltype(r.dst_y)>(GetBits(d, 341, 5));
+    r.dst_core = static_cast<decltype(r.dst_core)>(GetBits(d, 346, 1));
+    r.link_flag = static_cast<decltype(r.link_flag)>(GetBits(d, 347, 3));
+    return r;
+  }
+  // True when every field fits its width: Decode(Encode()) gives the same back.
+  constexpr bool Fits() const {
+    const Send r = Decode(Encode());
+    (void)r;
+    return r.hbm_addr == hbm_addr &&
+           r.ub_addr == ub_addr &&
+           r.len == len &&
+           r.n1 == n1 &&
+           r.n2 == n2 &&
+           r.hbm_stride1 == hbm_stride1 &&
+           r.ub_stride1 == ub_stride1 &&
+           r.hbm_stride2 == hbm_stride2 &&
+           r.ub_stride2 == ub_stride2 &&
+           r.dst_x == dst_x &&
+           r.dst_y == dst_y &&
+           r.dst_core == dst_core &&
+           r.link_flag == link_flag;
   }
 };
 
@@ -1192,8 +1284,12 @@ struct OpInfo {
   int num_flags;
   int width;      // bits used; the rest must be zero
   uint8_t cells;  // bit n: cores of cell n have it
+  bool links;     // only cores of chips with links have it
 
-  constexpr bool Has(Cell cell) const { return (cells >> static_cast<int>(cell) & 1) != 0; }
+  // with_links: the chip has links.
+  constexpr bool Has(Cell cell, bool with_links) const {
+    return (cells >> static_cast<int>(cell) & 1) != 0 && (!links || with_links);
+  }
   // Bits of the flags that it has on cores of this cell.
   constexpr uint8_t FlagMask(Cell cell) const {
     int mask = 0;
@@ -1223,6 +1319,26 @@ inline constexpr FieldInfo kStoreFields[] = {
     {"ub_stride1", 250, 25, 1, false, "unified buffer bytes from a run to the next; multiple of the beat"},
     {"hbm_stride2", 275, 36, 1, false, "HBM bytes from an inner loop's start to the next; multiple of the beat"},
     {"ub_stride2", 311, 25, 1, false, "unified buffer bytes from an inner loop's start to the next; multiple of the beat"},
+};
+inline constexpr FieldInfo kSendFields[] = {
+    {"hbm_addr", 96, 36, 1, false, "byte address of the first run in the destination's own memory; multiple of the beat"},
+    {"ub_addr", 132, 25, 1, false, "unified buffer byte address of the first run; multiple of the beat"},
+    {"len", 157, 25, 1, false, "bytes a run, >= 1; the last beat of a run is masked"},
+    {"n1", 182, 16, 1, false, "runs in the inner loop, >= 1"},
+    {"n2", 198, 16, 1, false, "repetitions of the inner loop, >= 1"},
+    {"hbm_stride1", 214, 36, 1, false, "bytes from a run to the next at the destination; multiple of the beat"},
+    {"ub_stride1", 250, 25, 1, false, "unified buffer bytes from a run to the next; multiple of the beat"},
+    {"hbm_stride2", 275, 36, 1, false, "bytes from an inner loop's start to the next at the destination; multiple of the beat"},
+    {"ub_stride2", 311, 25, 1, false, "unified buffer bytes from an inner loop's start to the next; multiple of the beat"},
+    {"dst_x", 336, 5, 1, false, "column of the destination's chip in the torus"},
+    {"dst_y", 341, 5, 1, false, "row"},
+    {"dst_core", 346, 1, 1, false, "core of that chip"},
+    {"link_flag", 347, 3, 1, false, "post: number of the destination's link flag, 0 the first of them"},
+};
+inline constexpr FlagInfo kSendFlags[] = {
+    {"post", 0, "post link_flag of the destination after the data", 3},
+    {"empty", 1, "no data, only the post: len, n1, n2, addresses and strides are 0", 3},
+    {"negative", 2, "where two ways around a ring are as long, take the negative one", 3},
 };
 inline constexpr FieldInfo kWeightsFields[] = {
     {"hbm_addr", 96, 36, 1, false, "HBM byte address of the first tile; multiple of the beat; tiles are dense, row-major [Rows][Cols]"},
@@ -1403,39 +1519,41 @@ inline constexpr FieldInfo kVrunFields[] = {
     {"args", 96, 32, 12, false, "scalar registers s1..s12 at the start; the others are 0"},
     {"pc", 480, 11, 1, false, "index of the first instruction"},
 };
-inline constexpr std::array<OpInfo, 13> kOps = {{
+inline constexpr std::array<OpInfo, 14> kOps = {{
     {"load", Opcode::kLoad, Queue::kLoad, "copy n2 x n1 runs of len bytes from HBM to the unified buffer",
-     kLoadFields, 9, nullptr, 0, 336, 3},
+     kLoadFields, 9, nullptr, 0, 336, 3, false},
     {"store", Opcode::kStore, Queue::kStore, "copy n2 x n1 runs of len bytes from the unified buffer to HBM",
-     kStoreFields, 9, nullptr, 0, 336, 3},
+     kStoreFields, 9, nullptr, 0, 336, 3, false},
+    {"send", Opcode::kSend, Queue::kSend, "copy n2 x n1 runs of len bytes from the unified buffer to the memory of a core of the device, then post one of its link flags",
+     kSendFields, 13, kSendFlags, 3, 350, 3, true},
     {"weights", Opcode::kWeights, Queue::kWeight, "push tiles of Rows x Cols weights from HBM into the weight FIFO",
-     kWeightsFields, 2, kWeightsFlags, 1, 148, 3},
+     kWeightsFields, 2, kWeightsFlags, 1, 148, 3, false},
     {"tiles", Opcode::kTiles, Queue::kWeight, "push weight tiles from the unified buffer into the weight FIFO",
-     kTilesFields, 6, kTilesFlags, 1, 200, 2},
+     kTilesFields, 6, kTilesFlags, 1, 200, 2, false},
     {"matmul", Opcode::kMatmul, Queue::kMxu, "t1 x t0 passes of n x ny x nx activation vectors through the array into the accumulators",
-     kMatmulFields, 19, kMatmulFlags, 3, 460, 3},
+     kMatmulFields, 19, kMatmulFlags, 3, 460, 3, false},
     {"requant", Opcode::kRequant, Queue::kVector, "accumulator rows: bias, requantise, clamp, write int8 vectors (or raw int32) to the unified buffer",
-     kRequantFields, 25, kRequantFlags, 6, 489, 1},
+     kRequantFields, 25, kRequantFlags, 6, 489, 1, false},
     {"pool", Opcode::kPool, Queue::kVector, "max, average or requantised sum over windows of int8 vectors, unified buffer to unified buffer",
-     kPoolFields, 26, kPoolFlags, 4, 483, 1},
+     kPoolFields, 26, kPoolFlags, 4, 483, 1, false},
     {"add", Opcode::kAdd, Queue::kVector, "quantised int8 addition of two tensors, unified buffer to unified buffer",
-     kAddFields, 19, kAddFlags, 2, 419, 1},
+     kAddFields, 19, kAddFlags, 2, 419, 1, false},
     {"mul", Opcode::kMul, Queue::kVector, "quantised int8 product of two tensors, unified buffer to unified buffer; steps of 0 repeat an operand",
-     kMulFields, 23, kMulFlags, 2, 485, 1},
+     kMulFields, 23, kMulFlags, 2, 485, 1, false},
     {"table", Opcode::kTable, Queue::kVector, "give the vector unit's lanes a table of 256 bytes: byte q + 128 is what q becomes",
-     kTableFields, 1, nullptr, 0, 121, 1},
+     kTableFields, 1, nullptr, 0, 121, 1, false},
     {"vload", Opcode::kVload, Queue::kVector, "copy instructions from the unified buffer into the vector unit's instruction memory",
-     kVloadFields, 3, nullptr, 0, 144, 2},
+     kVloadFields, 3, nullptr, 0, 144, 2, false},
     {"vrun", Opcode::kVrun, Queue::kVector, "run a program of the vector unit until its halt",
-     kVrunFields, 2, nullptr, 0, 491, 2},
+     kVrunFields, 2, nullptr, 0, 491, 2, false},
     {"halt", Opcode::kHalt, Queue::kNone, "end of the program: when every queue is empty and every unit idle, raise the interrupt",
-     nullptr, 0, nullptr, 0, 96, 3},
+     nullptr, 0, nullptr, 0, 96, 3, false},
 }};
 
-// The operation of that opcode on a core of that cell, or nullptr.
-constexpr const OpInfo* FindOp(uint8_t opcode, Cell cell) {
+// The operation of that opcode on a core of that preset, or nullptr.
+constexpr const OpInfo* FindOp(uint8_t opcode, const Preset& preset) {
   for (const OpInfo& op : kOps) {
-    if (static_cast<uint8_t>(op.opcode) == opcode && op.Has(cell)) return &op;
+    if (static_cast<uint8_t>(op.opcode) == opcode && op.Has(preset.cell, preset.chip.link_bytes != 0)) return &op;
   }
   return nullptr;
 }

@@ -73,6 +73,7 @@ struct ChipConfig {
   int64_t hbm_pcs;  // hbm: pseudo-channels of 16 bytes a cycle each, together a beat (even); axi: 0
   int64_t dram_bytes;  // axi: bytes of memory; hbm: 0, the pseudo-channels say it
   int64_t smem_bytes;  // bytes of the scalar unit's memory; 0: no scalar unit, the host's registers start programs
+  int64_t link_bytes;  // bytes a cycle and direction of each of four links to other chips; 0: no links
   int64_t ecc;  // hbm: 1 if 8 check bits correct one wrong bit of each 64 and find two; else 0
 };
 
@@ -90,18 +91,19 @@ struct Preset : CoreConfig {
   constexpr uint64_t reach_bytes() const { return memory_bytes() * chip.cores; }
 };
 
-inline constexpr std::array<Preset, 11> kPresets = {{
-    {{8, 8, Cell::kInt8, 1, 64, 65536, 16, 512, 8, 1, 8, 1, 4, 8, 1, 32}, {1, Memory::kHbm, 2, 0, 0, 0}, "nano", 0},
-    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 2, 32, 1, 4, 8, 1, 64}, {1, Memory::kHbm, 4, 0, 0, 0}, "edge", 1},
-    {{256, 256, Cell::kInt8, 1, 65536, 25165824, 8, 4096, 4, 1, 256, 1, 4, 8, 1, 128}, {1, Memory::kHbm, 8, 0, 0, 0}, "v1", 2},
-    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 2, 8, 0, 4, 8, 1, 32}, {1, Memory::kHbm, 2, 0, 0, 1}, "mini", 3},
-    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 8, 2, 128, 0, 4, 8, 1, 512}, {1, Memory::kHbm, 32, 0, 0, 1}, "v2", 4},
-    {{32, 32, Cell::kBf16, 3, 1024, 1048576, 8, 1024, 8, 2, 32, 0, 4, 8, 1, 128}, {1, Memory::kHbm, 8, 0, 0, 1}, "lite", 5},
-    {{8, 8, Cell::kInt8, 2, 64, 65536, 8, 1024, 8, 1, 2, 0, 4, 8, 0, 16}, {1, Memory::kAxi, 0, 33554432, 0, 0}, "board8", 6},
-    {{16, 16, Cell::kInt8, 2, 145, 131072, 4, 1024, 8, 1, 2, 0, 2, 8, 0, 16}, {1, Memory::kAxi, 0, 33554432, 0, 0}, "board", 7},
-    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 2, 8, 0, 4, 8, 1, 32}, {2, Memory::kHbm, 2, 0, 32768, 1}, "minichip", 8},
-    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 8, 2, 128, 0, 4, 8, 1, 512}, {2, Memory::kHbm, 32, 0, 0, 1}, "v2chip", 9},
-    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 2, 32, 1, 4, 8, 1, 64}, {1, Memory::kHbm, 4, 0, 32768, 0}, "edgechip", 10},
+inline constexpr std::array<Preset, 12> kPresets = {{
+    {{8, 8, Cell::kInt8, 1, 64, 65536, 16, 512, 8, 1, 8, 1, 4, 8, 1, 32}, {1, Memory::kHbm, 2, 0, 0, 0, 0}, "nano", 0},
+    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 2, 32, 1, 4, 8, 1, 64}, {1, Memory::kHbm, 4, 0, 0, 0, 0}, "edge", 1},
+    {{256, 256, Cell::kInt8, 1, 65536, 25165824, 8, 4096, 4, 1, 256, 1, 4, 8, 1, 128}, {1, Memory::kHbm, 8, 0, 0, 0, 0}, "v1", 2},
+    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 2, 8, 0, 4, 8, 1, 32}, {1, Memory::kHbm, 2, 0, 0, 0, 1}, "mini", 3},
+    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 8, 2, 128, 0, 4, 8, 1, 512}, {1, Memory::kHbm, 32, 0, 0, 0, 1}, "v2", 4},
+    {{32, 32, Cell::kBf16, 3, 1024, 1048576, 8, 1024, 8, 2, 32, 0, 4, 8, 1, 128}, {1, Memory::kHbm, 8, 0, 0, 0, 1}, "lite", 5},
+    {{8, 8, Cell::kInt8, 2, 64, 65536, 8, 1024, 8, 1, 2, 0, 4, 8, 0, 16}, {1, Memory::kAxi, 0, 33554432, 0, 0, 0}, "board8", 6},
+    {{16, 16, Cell::kInt8, 2, 145, 131072, 4, 1024, 8, 1, 2, 0, 2, 8, 0, 16}, {1, Memory::kAxi, 0, 33554432, 0, 0, 0}, "board", 7},
+    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 2, 8, 0, 4, 8, 1, 32}, {2, Memory::kHbm, 2, 0, 32768, 4, 1}, "minichip", 8},
+    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 8, 2, 128, 0, 4, 8, 1, 512}, {2, Memory::kHbm, 32, 0, 0, 64, 1}, "v2chip", 9},
+    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 2, 32, 1, 4, 8, 1, 64}, {1, Memory::kHbm, 4, 0, 32768, 0, 0}, "edgechip", 10},
+    {{32, 32, Cell::kBf16, 3, 1024, 1048576, 8, 1024, 8, 2, 32, 0, 4, 8, 1, 128}, {2, Memory::kHbm, 8, 0, 0, 16, 1}, "litechip", 11},
 }};
 
 // The preset of that name, or nullptr.

@@ -367,6 +367,21 @@ extern "C" {
 #define SYSTOLE_CSR__COUNTERS__VECTOR_INF__VALUE_bp 0
 #define SYSTOLE_CSR__COUNTERS__VECTOR_INF__VALUE_bw 64
 
+// reg - systole_csr::counters::send_busy
+#define SYSTOLE_CSR__COUNTERS__SEND_BUSY__VALUE_bm 0xffffffffffffffff
+#define SYSTOLE_CSR__COUNTERS__SEND_BUSY__VALUE_bp 0
+#define SYSTOLE_CSR__COUNTERS__SEND_BUSY__VALUE_bw 64
+
+// reg - systole_csr::counters::send_wait
+#define SYSTOLE_CSR__COUNTERS__SEND_WAIT__VALUE_bm 0xffffffffffffffff
+#define SYSTOLE_CSR__COUNTERS__SEND_WAIT__VALUE_bp 0
+#define SYSTOLE_CSR__COUNTERS__SEND_WAIT__VALUE_bw 64
+
+// reg - systole_csr::counters::send_bytes
+#define SYSTOLE_CSR__COUNTERS__SEND_BYTES__VALUE_bm 0xffffffffffffffff
+#define SYSTOLE_CSR__COUNTERS__SEND_BYTES__VALUE_bp 0
+#define SYSTOLE_CSR__COUNTERS__SEND_BYTES__VALUE_bw 64
+
 // regfile - systole_csr::counters
 typedef struct __attribute__ ((__packed__)) {
     uint64_t cycles;
@@ -402,6 +417,9 @@ typedef struct __attribute__ ((__packed__)) {
     uint64_t mxu_inf;
     uint64_t vector_nan;
     uint64_t vector_inf;
+    uint64_t send_busy;
+    uint64_t send_wait;
+    uint64_t send_bytes;
 } systole_csr__counters_t;
 
 // reg - systole_csr::scalar::smem_bytes
@@ -454,6 +472,56 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t completed;
 } systole_csr__scalar_t;
 
+// reg - systole_csr::links::count
+#define SYSTOLE_CSR__LINKS__COUNT__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__LINKS__COUNT__VALUE_bp 0
+#define SYSTOLE_CSR__LINKS__COUNT__VALUE_bw 32
+
+// reg - systole_csr::links::place
+#define SYSTOLE_CSR__LINKS__PLACE__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__LINKS__PLACE__VALUE_bp 0
+#define SYSTOLE_CSR__LINKS__PLACE__VALUE_bw 32
+#define SYSTOLE_CSR__LINKS__PLACE__VALUE_reset 0x0
+
+// reg - systole_csr::links::torus
+#define SYSTOLE_CSR__LINKS__TORUS__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__LINKS__TORUS__VALUE_bp 0
+#define SYSTOLE_CSR__LINKS__TORUS__VALUE_bw 32
+#define SYSTOLE_CSR__LINKS__TORUS__VALUE_reset 0x101
+
+// reg - systole_csr::links::enable
+#define SYSTOLE_CSR__LINKS__ENABLE__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__LINKS__ENABLE__VALUE_bp 0
+#define SYSTOLE_CSR__LINKS__ENABLE__VALUE_bw 32
+#define SYSTOLE_CSR__LINKS__ENABLE__VALUE_reset 0x0
+
+// reg - systole_csr::links::state
+#define SYSTOLE_CSR__LINKS__STATE__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__LINKS__STATE__VALUE_bp 0
+#define SYSTOLE_CSR__LINKS__STATE__VALUE_bw 32
+
+// reg - systole_csr::links::select
+#define SYSTOLE_CSR__LINKS__SELECT__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__LINKS__SELECT__VALUE_bp 0
+#define SYSTOLE_CSR__LINKS__SELECT__VALUE_bw 32
+#define SYSTOLE_CSR__LINKS__SELECT__VALUE_reset 0x0
+
+// reg - systole_csr::links::count_value
+#define SYSTOLE_CSR__LINKS__COUNT_VALUE__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__LINKS__COUNT_VALUE__VALUE_bp 0
+#define SYSTOLE_CSR__LINKS__COUNT_VALUE__VALUE_bw 32
+
+// regfile - systole_csr::links
+typedef struct __attribute__ ((__packed__)) {
+    uint32_t count;
+    uint32_t place;
+    uint32_t torus;
+    uint32_t enable;
+    uint32_t state;
+    uint32_t select;
+    uint32_t count_value;
+} systole_csr__links_t;
+
 // addrmap - systole_csr
 typedef struct __attribute__ ((__packed__)) {
     uint32_t id;
@@ -492,12 +560,14 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t scrub_period;
     uint8_t RESERVED_88_1ff[0x178];
     systole_csr__counters_t counters;
-    uint8_t RESERVED_308_3ff[0xf8];
+    uint8_t RESERVED_320_3ff[0xe0];
     systole_csr__scalar_t scalar;
+    uint8_t RESERVED_41c_4ff[0xe4];
+    systole_csr__links_t links;
 } systole_csr_t;
 
 
-static_assert(sizeof(systole_csr_t) == 0x41c, "Packing error");
+static_assert(sizeof(systole_csr_t) == 0x51c, "Packing error");
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Start of the links between the chips of a simulated device, as its host does
+// it: through the registers of each chip.
+
+#ifndef SYSTOLE_SIM_RTL_LINKS_H_
+#define SYSTOLE_SIM_RTL_LINKS_H_
+
+#include "absl/status/status.h"
+#include "verif/tb/simulation.h"
+
+namespace systole {
+
+// Tells each chip its place in the torus, then starts its links and waits until
+// all of them are up. kUnavailable names the first that is not.
+absl::Status StartLinks(tb::Simulation& device);
+
+}  // namespace systole
+
+#endif  // SYSTOLE_SIM_RTL_LINKS_H_

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Chips of a torus: sends between all cores, posts behind the data, faults
+// (docs/link.md).
+//   --backend=iss|rtl --preset=minichip
+
+#include "tests/system/torus_test.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "tests/testing/options.h"
+
+namespace systole {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A block goes to the neighbour, which copies it when its flag says that it is
+// there.
+TEST_F(TorusTest, DataIsThereWithThePost) {
+  Open(2, 1);
+  constexpr uint64_t kBytes = 3000;
+  ASSERT_TRUE(cores_[0]->Write(kFrom, RandomBytes(1, kBytes)).ok());
+  const Program none = Made({isa::Halt().Encode()});
+  const auto stats = RunAll(
+      {Made({LoadOf(kFrom, kBytes, 0, kLocal).Encode(),
+             SendTo(3, kTo, kBytes, kLocal, 5).Encode(), isa::Halt().Encode()}),
+       none, none,
+       Made({LoadOf(kTo, kBytes, LinkFlag(5), kLocal).Encode(),
+             StoreOf(2 * kTo, kBytes, kLocal, 0).Encode(),
+             isa::Halt().Encode()})});
+  for (const auto& s : stats) ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_EQ(ReadBack(3, 2 * kTo, kBytes), RandomBytes(1, kBytes));
+  EXPECT_GE(stats[0]->counter(csr::Counter::kSendBytes), kBytes);
+}
+
+// Every core sends a block of its own shape to every core, itself included, and
+// ends when all have come.
+void Expect(const std::vector<uint8_t>& got, const std::vector<uint8_t>& want,
+            int from, int to) {
+  EXPECT_EQ(got, want) << "from core " << from << " to core " << to;
+}
+
+class AllToAllTest : public TorusTest,
+                     public ::testing::WithParamInterface<std::pair<int, int>> {
+};
+
+TEST_P(AllToAllTest, EveryBlockArrives) {
+  const auto [columns, rows] = GetParam();
+  DeviceOptions options;
+  options.stall_rate = 40;
+  Open(columns, rows, options);
+  const auto beat = static_cast<uint64_t>(cores_[0]->preset().beat_bytes());
+  std::mt19937 rng(static_cast<uint32_t>(columns * 8 + rows));
+  constexpr uint64_t kPlace = 0x4000, kBlock = 1 << 13;
+  std::vector<std::vector<isa::Send>> sends(all());
+  std::vector<Program> programs;
+  for (int c = 0; c < all(); ++c) {
+    ASSERT_TRUE(cores_[c]->Write(kFrom, RandomBytes(c, 1 << 16)).ok());
+    std::vector<isa::Descriptor> list = {
+        LoadOf(kFrom, 1 << 16, 0, kLocal).Encode()};
+    // In an order of its own; at most eight cores are told by a flag each.
+    std::vector<int> order(all());
+    for (int i = 0; i < all(); ++i) order[i] = i;
+    std::shuffle(order.begin(), order.end(), rng);
+    for (int i = 0; i < all(); ++i) {
+      isa::Send s = SendTo(order[i], kTo + c * kPlace, 1 + rng() % 700,
+                           i == 0 ? kLocal : 0, c % isa::kNumLinkFlags,
+                           rng() % 1024 * beat);
+      s.n1 = 1 + rng() % 3;
+      s.n2 = 1 + rng() % 2;
+      s.hbm_stride1 = (s.len + beat - 1) / beat * beat + rng() % 3 * beat;
+      s.hbm_stride2 = s.n1 * s.hbm_stride1 + rng() % 2 * beat;
+      s.ub_stride1 = static_cast<uint32_t>(rng() % 64 * beat);
+      s.ub_stride2 = static_cast<uint32_t>(rng() % 256 * beat);
+      s.header.flags |= rng() % 2 ? isa::Send::kNegative : 0;
+      sends[c].push_back(s);
+      list.push_back(s.Encode());
+    }
+    // A flag a descriptor, as a wait takes 1.
+    for (int i = isa::kNumLinkFlags; i < all(); ++i) {
+      isa::Store store =
+          StoreOf(0x20000, beat, LinkFlag(i % isa::kNumLinkFlags), 0);
+      list.push_back(store.Encode());
+    }
+    list.push_back(HaltOn(all() >= isa::kNumLinkFlags
+                              ? 0xffu << isa::kFirstLinkFlag
+                              : ((1u << all()) - 1) << isa::kFirstLinkFlag)
+                       .Encode());
+    programs.push_back(Made(std::move(list)));
+  }
+  static_assert(kBlock <= kPlace);
+  const auto stats = RunAll(programs);
+  for (int c = 0; c < all(); ++c)
+    ASSERT_TRUE(stats[c].ok()) << "core " << c << ": " << stats[c].status();
+  for (int c = 0; c < all(); ++c) {
+    const std::vector<uint8_t> source = RandomBytes(c, 1 << 16);
+    for (const isa::Send& s : sends[c]) {
+      const int to =
+          static_cast<int>((s.dst_y * columns + s.dst_x) * 2 + s.dst_core);
+      for (uint32_t j = 0; j < s.n2; ++j) {
+        for (uint32_t i = 0; i < s.n1; ++i) {
+          const auto from =
+              source.begin() + s.ub_addr + i * s.ub_stride1 + j * s.ub_stride2;
+          Expect(
+              ReadBack(to, s.hbm_addr + i * s.hbm_stride1 + j * s.hbm_stride2,
+                       s.len),
+              {from, from + s.len}, c, to);
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tori, AllToAllTest,
+                         ::testing::Values(std::pair{1, 1}, std::pair{2, 1},
+                                           std::pair{1, 2}, std::pair{2, 2}));
+
+// A block goes around: each core sends on what came from the one before, and
+// says that its place may be used again. Many rounds.
+TEST_F(TorusTest, FlagsOrderRounds) {
+  Open(2, 2);
+  constexpr int kRounds = 6;
+  constexpr uint64_t kBytes = 1024;
+  std::vector<Program> programs;
+  ASSERT_TRUE(cores_[0]->Write(kTo, RandomBytes(5, kBytes)).ok());
+  for (int c = 0; c < all(); ++c) {
+    const int next = (c + 1) % all();
+    std::vector<isa::Descriptor> list;
+    for (int r = 0; r < kRounds; ++r) {
+      const uint32_t wait = c == 0 && r == 0 ? 0 : LinkFlag(0);
+      isa::Load load = LoadOf(kTo, kBytes, wait, kLocal);
+      // The next load may overwrite the unified buffer when the send is done.
+      if (r > 0) load.header.wait_mask |= 2 * kLocal;
+      isa::Send send = SendTo(next, kTo, kBytes, kLocal, 0);
+      send.header.post_mask = 2 * kLocal;
+      list.push_back(load.Encode());
+      list.push_back(send.Encode());
+    }
+    list.push_back(HaltOn((c == 0 ? LinkFlag(0) : 0) | 2 * kLocal).Encode());
+    programs.push_back(Made(std::move(list)));
+  }
+  const auto stats = RunAll(programs);
+  for (const auto& s : stats) ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_EQ(ReadBack(0, kTo, kBytes), RandomBytes(5, kBytes));
+  if (stats[0]->cycles != 0) {
+    std::printf("[ figure   ] %d x 8 hops of %d bytes in %llu cycles\n",
+                kRounds, static_cast<int>(kBytes),
+                static_cast<unsigned long long>(stats[0]->cycles));
+  }
+}
+
+// A stream to a neighbour goes at the rate of the link.
+TEST_F(TorusTest, AStreamFillsTheLink) {
+  Open(2, 1);
+  constexpr uint64_t kBytes = 96 << 10;
+  ASSERT_TRUE(cores_[0]->Write(kFrom, RandomBytes(1, kBytes)).ok());
+  const Program none = Made({isa::Halt().Encode()});
+  const auto stats = RunAll(
+      {Made({LoadOf(kFrom, kBytes, 0, kLocal).Encode(),
+             SendTo(2, kTo, kBytes, kLocal, 0).Encode(), isa::Halt().Encode()}),
+       none, Made({HaltOn(LinkFlag(0)).Encode()}), none});
+  for (const auto& s : stats) ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_EQ(ReadBack(2, kTo, kBytes), RandomBytes(1, kBytes));
+  if (stats[0]->cycles == 0) return;
+  const double bound = static_cast<double>(kBytes) * 17 / 16 /
+                       static_cast<double>(cores_[0]->preset().chip.link_bytes);
+  const auto busy =
+      static_cast<double>(stats[0]->counter(csr::Counter::kSendBusy));
+  std::printf("[ figure   ] %d bytes in %.0f cycles, %.1f %% of the bound\n",
+              static_cast<int>(kBytes), busy, 100 * bound / busy);
+  EXPECT_GT(bound / busy, 0.95);
+}
+
+TEST_F(TorusTest, AnEmptySendPosts) {
+  Open(1, 2);
+  const Program none = Made({isa::Halt().Encode()});
+  const auto stats =
+      RunAll({Made({PostTo(2, 7).Encode(), PostTo(2, 7).Encode(),
+                    PostTo(1, 3).Encode(), isa::Halt().Encode()}),
+              Made({HaltOn(LinkFlag(3)).Encode()}),
+              Made({StoreOf(kTo, 64, LinkFlag(7), 0).Encode(),
+                    HaltOn(LinkFlag(7)).Encode()}),
+              none});
+  for (const auto& s : stats) EXPECT_TRUE(s.ok()) << s.status();
+}
+
+TEST_F(TorusTest, FaultsOfSends) {
+  Open(2, 1);
+  const auto expect = [&](const isa::Send& send, const char* text,
+                          uint64_t limit = 0) {
+    Program p = Made({send.Encode(), isa::Halt().Encode()});
+    if (limit != 0) p.hbm_bytes = limit;
+    const auto stats = cores_[0]->Run(p);
+    ASSERT_FALSE(stats.ok()) << text;
+    EXPECT_THAT(stats.status().message(), HasSubstr(text));
+    ASSERT_TRUE(cores_[0]->fault().has_value());
+    EXPECT_EQ(cores_[0]->fault()->index, 0u);
+    ASSERT_TRUE(cores_[0]->Reset().ok());
+  };
+  const uint64_t own = cores_[0]->preset().memory_bytes();
+  isa::Send outside = SendTo(2, kTo, 64, 0, 0);
+  outside.dst_x = 2;
+  expect(outside, "illegal_descriptor");
+  outside = SendTo(2, kTo, 64, 0, 0);
+  outside.dst_y = 1;
+  expect(outside, "illegal_descriptor");
+  isa::Send none = SendTo(2, kTo, 64, 0, 0);
+  none.n1 = 0;
+  expect(none, "illegal_descriptor");
+  isa::Send odd = SendTo(2, kTo + 8, 64, 0, 0);
+  expect(odd, "misaligned");
+  expect(SendTo(2, own - 32, 64, 0, 0), "hbm_range");
+  // The other core's memory is that core's own, not what follows this one.
+  expect(SendTo(2, own, 64, 0, 0), "hbm_range");
+  expect(SendTo(2, 0x200000 - 64, 128, 0, 0), "hbm_range", 0x200000);
+  expect(SendTo(2, kTo, 64, 0, 0, 131072 - 32), "ub_range");
+  isa::Send full = PostTo(2, 1);
+  full.len = 32;
+  expect(full, "illegal_descriptor");
+  isa::Send silent = PostTo(2, 1);
+  silent.header.flags = isa::Send::kEmpty;
+  expect(silent, "illegal_descriptor");
+  isa::Send posts = SendTo(2, kTo, 64, 0, 0);
+  posts.header.post_mask = LinkFlag(2);
+  expect(posts, "illegal_descriptor");
+}
+
+TEST_F(TorusTest, AWaitThatNobodyMeetsIsAFault) {
+  DeviceOptions options;
+  options.watchdog = 3000;
+  Open(2, 1, options);
+  const Program none = Made({isa::Halt().Encode()});
+  const auto stats =
+      RunAll({none, none, none, Made({HaltOn(LinkFlag(4)).Encode()})});
+  for (int c = 0; c < 3; ++c) EXPECT_TRUE(stats[c].ok()) << stats[c].status();
+  ASSERT_FALSE(stats[3].ok());
+  EXPECT_THAT(stats[3].status().message(), HasSubstr("watchdog"));
+}
+
+// A soft reset amid a stream: what has begun arrives whole, and the core sends
+// again. (The simulator has no time.)
+TEST_F(TorusTest, AResetAmidAStream) {
+  DeviceOptions options;
+  int asked = -1000000;  // not while the firmware boots
+  options.stop = [&] { return ++asked == 2; };
+  Open(2, 1, options);
+  ASSERT_FALSE(cores_.empty());
+  constexpr uint64_t kBytes = 96 << 10;
+  ASSERT_TRUE(cores_[0]->Write(kFrom, RandomBytes(1, kBytes)).ok());
+  const Program stream =
+      Made({LoadOf(kFrom, kBytes, 0, kLocal).Encode(),
+            SendTo(2, kTo, kBytes, kLocal, 0).Encode(), isa::Halt().Encode()});
+  asked = -1000000;
+  const auto whole = cores_[0]->Run(stream);
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  asked = 0;
+  const auto cut = cores_[0]->Run(stream);
+  ASSERT_TRUE(absl::IsCancelled(cut.status())) << cut.status();
+  ASSERT_TRUE(cores_[0]->Reset().ok());
+  asked = -1000000;
+  const auto again = cores_[0]->Run(stream);
+  EXPECT_TRUE(again.ok()) << again.status();
+  const auto end =
+      cores_[2]->Run(Made({StoreOf(kFrom, 32, LinkFlag(0), 0).Encode(),
+                           HaltOn(LinkFlag(0)).Encode()}));
+  EXPECT_TRUE(end.ok()) << end.status();
+  EXPECT_EQ(ReadBack(2, kTo, kBytes), RandomBytes(1, kBytes));
+}
+
+// Without a wait for the post, the copy of what comes is a race; and so is data
+// that comes the other way around than its post. (The simulator's.)
+TEST_F(TorusTest, RacesBetweenChipsAreFound) {
+  const auto run = [&](bool wait, bool other_way) {
+    Open(2, 1);
+    isa::Send data = SendTo(2, kTo, 256, kLocal, -1);
+    if (other_way) data.header.flags |= isa::Send::kNegative;
+    const auto stats =
+        RunAll({Made({LoadOf(kFrom, 256, 0, kLocal).Encode(), data.Encode(),
+                      PostTo(2, 0).Encode(), isa::Halt().Encode()}),
+                Made({isa::Halt().Encode()}),
+                Made({LoadOf(kTo, 256, wait ? LinkFlag(0) : 0, 0).Encode(),
+                      HaltOn(wait ? 0 : LinkFlag(0)).Encode()})});
+    for (const auto& s : stats)
+      if (!s.ok()) return s.status();
+    return absl::OkStatus();
+  };
+  EXPECT_EQ(run(true, false), absl::OkStatus());
+  EXPECT_THAT(run(false, false).message(), HasSubstr("race"));
+  EXPECT_THAT(run(true, true).message(), HasSubstr("race"));
+}
+
+TEST(Torus, WhatCannotBeOpened) {
+  DeviceOptions options;
+  options.preset = "mini";
+  options.torus = {2, 2};
+  EXPECT_THAT(Device::OpenCores("iss", options).status().message(),
+              HasSubstr("no links; those that have are minichip"));
+  options.preset = "minichip";
+  options.torus = {0, 2};
+  EXPECT_THAT(Device::OpenCores("iss", options).status().message(),
+              HasSubstr("1 to 32"));
+  options.torus = {33, 1};
+  EXPECT_THAT(Device::OpenCores("iss", options).status().message(),
+              HasSubstr("1 to 32"));
+}
+
+}  // namespace
+}  // namespace systole
+
+int main(int argc, char** argv) {
+  return systole::testing_options::RunTests(
+      argc, argv,
+      {{"backend", &systole::g_backend}, {"preset", &systole::g_preset}});
+}
