@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 
 #include "absl/strings/str_format.h"
 #include "systole/gen/csr.h"
@@ -52,6 +53,27 @@ absl::Status StartLinks(tb::Simulation& device) {
     }
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<LinkCounts>> ReadLinks(tb::Simulation& device,
+                                                  int chip) {
+  std::vector<LinkCounts> links(tb::kLinks);
+  for (uint32_t l = 0; l < tb::kLinks; ++l) {
+    LinkCounts& counts = links[l];
+    uint32_t* const fields[] = {
+        &counts.packets_sent,   &counts.bytes_sent, &counts.packets_received,
+        &counts.bytes_received, &counts.replays,    &counts.crc_errors,
+        &counts.credit_stalls,  &counts.trainings,  &counts.packets_lost};
+    for (uint32_t i = 0; i < std::size(fields); ++i) {
+      absl::Status s =
+          device.WriteRegister(csr::kLinksSelect, l << 8 | i, chip);
+      if (!s.ok()) return s;
+      auto value = device.ReadRegister(csr::kLinksCountValue, chip);
+      if (!value.ok()) return value.status();
+      *fields[i] = *value;
+    }
+  }
+  return links;
 }
 
 }  // namespace systole

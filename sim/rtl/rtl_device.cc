@@ -207,6 +207,11 @@ absl::StatusOr<RunStats> RtlDevice::Finish(const Program& program,
     if (absl::Status s = ReadState(); !s.ok()) return s;
     if (fault_) return FaultStatus(program, *fault_);
   }
+  if (sim_.device().columns() * sim_.device().rows() > 1) {
+    auto links = ReadLinks(sim_.device(), sim_.chip());
+    if (!links.ok()) return links.status();
+    stats.links = *std::move(links);
+  }
   stats.cycles = stats.counter(csr::Counter::kCycles);
   stats.retires = std::move(retires_);
   return stats;
@@ -333,6 +338,7 @@ absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions& given, int cores) {
   sim_options.alone = options.alone && cores == 1;
   sim_options.columns = options.torus.columns;
   sim_options.rows = options.torus.rows;
+  sim_options.wire_errors = options.wire_errors;
   if (options.snapshots < 0 ||
       (!options.waves.empty() && options.snapshots == 0)) {
     return absl::InvalidArgumentError(

@@ -40,8 +40,7 @@ TEST_F(PairTest, ThreadsChangeNothing) {
     options.threads = wrong;
     EXPECT_THAT(
         std::string(Device::OpenCores(g_backend, options).status().message()),
-        HasSubstr("threads: minichip is simulated by 1, or by one a "
-                  "core: 2"));
+        HasSubstr("threads: minichip is simulated by 1 to 2, one a core"));
   }
 }
 

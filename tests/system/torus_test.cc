@@ -118,6 +118,76 @@ INSTANTIATE_TEST_SUITE_P(Tori, AllToAllTest,
                          ::testing::Values(std::pair{1, 1}, std::pair{2, 1},
                                            std::pair{1, 2}, std::pair{2, 2}));
 
+// Neither the number of threads nor the order in which chips are simulated
+// changes a completion of any core. (The RTL's.)
+TEST_F(TorusTest, ThreadsChangeNoCycle) {
+  constexpr uint64_t kBytes = 8 << 10;
+  std::vector<std::vector<std::pair<uint32_t, uint64_t>>> retires;
+  for (const int threads : {1, 2, 4}) {
+    DeviceOptions options;
+    options.threads = threads;
+    options.stall_rate = 30;
+    options.wire_errors = 30;
+    Open(2, 2, options);
+    std::vector<Program> programs;
+    for (int c = 0; c < all(); ++c) {
+      ASSERT_TRUE(cores_[c]->Write(kFrom, RandomBytes(c, kBytes)).ok());
+      programs.push_back(
+          Made({LoadOf(kFrom, kBytes, 0, kLocal).Encode(),
+                SendTo(all() - 1 - c, kTo, kBytes, kLocal, 0).Encode(),
+                SendTo((c + 3) % all(), 2 * kTo, kBytes, 0, 1).Encode(),
+                HaltOn(LinkFlag(0) | LinkFlag(1)).Encode()}));
+    }
+    const auto stats = RunAll(programs);
+    auto& of_run = retires.emplace_back();
+    for (const auto& s : stats) {
+      ASSERT_TRUE(s.ok()) << s.status();
+      for (const Retire& r : s->retires) of_run.emplace_back(r.index, r.cycle);
+      of_run.emplace_back(~0u, s->cycles);
+    }
+    EXPECT_EQ(of_run, retires[0]) << threads << " threads";
+  }
+  EXPECT_EQ(retires[0].size(), 8u * 4);
+  DeviceOptions options;
+  options.preset = g_preset;
+  options.torus = {2, 2};
+  options.threads = 5;
+  EXPECT_THAT(Device::OpenCores(g_backend, options).status().message(),
+              HasSubstr("4 chips are simulated by 1 to 4, one a chip"));
+}
+
+// Bits that turn on the wires cost time and nothing else. (The simulator has no
+// wires.)
+TEST_F(TorusTest, WiresMaySpoilBits) {
+  DeviceOptions options;
+  options.wire_errors = 60;
+  Open(2, 2, options);
+  constexpr uint64_t kBytes = 48 << 10;
+  std::vector<Program> programs;
+  for (int c = 0; c < all(); ++c) {
+    ASSERT_TRUE(cores_[c]->Write(kFrom, RandomBytes(c, kBytes)).ok());
+    const int to = all() - 1 - c;  // over both dimensions
+    programs.push_back(Made({LoadOf(kFrom, kBytes, 0, kLocal).Encode(),
+                             SendTo(to, kTo, kBytes, kLocal, 0).Encode(),
+                             HaltOn(LinkFlag(0)).Encode()}));
+  }
+  const auto stats = RunAll(programs);
+  uint32_t replays = 0, errors = 0;
+  for (const auto& s : stats) {
+    ASSERT_TRUE(s.ok()) << s.status();
+    ASSERT_EQ(s->links.size(), 4u);
+    for (const LinkCounts& link : s->links) {
+      replays += link.replays;
+      errors += link.crc_errors;
+      EXPECT_EQ(link.packets_lost, 0u);
+    }
+  }
+  EXPECT_GT(replays, 20u);
+  EXPECT_GT(errors, 20u);
+  for (int c = 0; c < all(); ++c)
+    EXPECT_EQ(ReadBack(c, kTo, kBytes), RandomBytes(all() - 1 - c, kBytes));
+}
+
 // A block goes around: each core sends on what came from the one before, and
 // says that its place may be used again. Many rounds.
 TEST_F(TorusTest, FlagsOrderRounds) {
@@ -172,6 +242,28 @@ TEST_F(TorusTest, AStreamFillsTheLink) {
   std::printf("[ figure   ] %d bytes in %.0f cycles, %.1f %% of the bound\n",
               static_cast<int>(kBytes), busy, 100 * bound / busy);
   EXPECT_GT(bound / busy, 0.95);
+}
+
+// Posts alone go back and forth between neighbours.
+TEST_F(TorusTest, PostsGoBackAndForth) {
+  Open(2, 1);
+  constexpr int kRounds = 20;
+  std::vector<isa::Descriptor> ping, pong;
+  for (int i = 0; i < kRounds; ++i) {
+    ping.push_back(PostTo(2, 0, i == 0 ? 0 : LinkFlag(1)).Encode());
+    pong.push_back(PostTo(0, 1, LinkFlag(0)).Encode());
+  }
+  ping.push_back(HaltOn(LinkFlag(1)).Encode());
+  pong.push_back(isa::Halt().Encode());
+  const Program none = Made({isa::Halt().Encode()});
+  const auto stats = RunAll({Made(ping), none, Made(pong), none});
+  for (const auto& s : stats) ASSERT_TRUE(s.ok()) << s.status();
+  if (stats[0]->retires.size() < 3 || stats[0]->cycles == 0) return;
+  const auto& retires = stats[0]->retires;
+  std::printf(
+      "[ figure   ] a post from program to program: %.1f cycles\n",
+      static_cast<double>(retires[kRounds - 1].cycle - retires[1].cycle) /
+          (2.0 * (kRounds - 2)));
 }
 
 TEST_F(TorusTest, AnEmptySendPosts) {

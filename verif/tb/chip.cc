@@ -34,20 +34,38 @@ Chip::Chip(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core,
   SC_METHOD(Clock);
 }
 
-// Runs cycles until one that other processes must see. They run before the next
-// cycle, as if each cycle had a call of its own.
+// The other processes run before the next cycle, as if each cycle had a call of
+// its own.
 void Chip::Clock() {
-  const sc_core::sc_time period(1, sc_core::SC_NS);
-  // What others send in the meantime arrives later than that.
-  const int most = wires_ == nullptr ? kCyclesACall
-                                     : std::min(kCyclesACall, wires_->cycles());
-  int cycles = 1;
-  while (!Cycle() && cycles < most) ++cycles;
+  if (wires_ != nullptr) return;  // others call Run
+  const int cycles = Run(kCyclesACall);
+  Report();
   if (core_->failed()) {  // the waiting processes would wait for ever
     sc_core::sc_pause();
     return;
   }
-  next_trigger(cycles * period);
+  next_trigger(cycles * sc_core::sc_time(1, sc_core::SC_NS));
+}
+
+int Chip::Run(int most) {
+  int cycles = 1;
+  while (!Cycle() && cycles < most) ++cycles;
+  return cycles;
+}
+
+void Chip::Report() {
+  if (std::exchange(lite_ended_, false)) lite_done_.notify();
+  if (std::exchange(axi_ended_, false)) axi_done_.notify();
+  if (std::exchange(irq_changed_, false)) {
+    for (size_t c = 0; c < irq.size(); ++c) irq[c].write(irq_level_[c]);
+  }
+  if (std::exchange(at_reached_, false))
+    at_event_.notify(sc_core::SC_ZERO_TIME);  // after irq
+  if (const uint64_t cycle = std::exchange(progress_, 0)) {
+    for (const auto& report : on_progress) {
+      if (report) report(cycle);
+    }
+  }
 }
 
 bool Chip::Cycle() {
@@ -63,27 +81,21 @@ bool Chip::Cycle() {
     lite_.Observe(pins_.in, pins_.out);
     if (!lite_.busy()) {
       lite_.Drive(&pins_.in);
-      lite_done_.notify();
-      heard = true;
+      heard = lite_ended_ = true;
     }
   }
   if (axi_busy) {
     axi_.Observe(pins_.in, pins_.out);
     if (!axi_.busy()) {
       axi_.Drive(&pins_.in);
-      axi_done_.notify();
-      heard = true;
+      heard = axi_ended_ = true;
     }
   }
   if (pins_.out.irq != irq_level_) {
     irq_level_ = pins_.out.irq;
-    for (size_t c = 0; c < irq.size(); ++c) irq[c].write(irq_level_[c]);
-    heard = true;
+    heard = irq_changed_ = true;
   }
-  if (core_->cycles() == at_) {
-    at_event_.notify(sc_core::SC_ZERO_TIME);  // after irq
-    heard = true;
-  }
+  if (core_->cycles() == at_) heard = at_reached_ = true;
   for (size_t c = 0; c < irq.size(); ++c) {
     if (pins_.out.retire_valid[c] == 0 || !on_retire[c]) continue;
     for (int q = 0; q < isa::kNumQueues; ++q) {
@@ -91,11 +103,7 @@ bool Chip::Cycle() {
         on_retire[c](q, pins_.out.retire_index[c][q], core_->cycles());
     }
   }
-  if (core_->cycles() % kProgressCycles == 0) {
-    for (const auto& report : on_progress) {
-      if (report) report(core_->cycles());
-    }
-  }
+  if (core_->cycles() % kProgressCycles == 0) progress_ = core_->cycles();
   return heard || core_->failed();
 }
 

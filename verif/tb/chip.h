@@ -4,7 +4,8 @@
 // SystemC module of the Verilated chip: its AXI pins behind two TLM-2.0 target
 // sockets (loosely timed), its HBM PHYs connected to the device models, the
 // interrupt and the trace port of each core. One SC_METHOD per clock drives
-// pins and model.
+// pins and model: the chip's own or, where several chips are joined, that of
+// their clock (Clock).
 
 #ifndef SYSTOLE_VERIF_TB_CHIP_H_
 #define SYSTOLE_VERIF_TB_CHIP_H_
@@ -35,11 +36,17 @@ class Chip : public sc_core::sc_module {
   // channels, in 1/256.
   Chip(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core, int cores,
        int beat_bytes, int stall_rate, uint64_t seed);
-  // Joins the chip, of that number, to others; `wires` outlives it.
+  // Joins the chip, of that number, to others; `wires` outlives it. Its clock
+  // calls Run and Report.
   void Connect(Wires* wires, int number) {
     wires_ = wires;
     number_ = number;
   }
+  // Runs cycles until one that other processes must see, but not more than
+  // `most`; returns how many. The chips of a device may run at the same time.
+  int Run(int most);
+  // Afterwards: tells the other processes.
+  void Report();
 
   CoreModel& core() { return *core_; }
   // Notified when the core has reached that cycle.
@@ -52,7 +59,7 @@ class Chip : public sc_core::sc_module {
   using OnRetire =
       std::function<void(int queue, uint32_t index, uint64_t cycle)>;
   std::array<OnRetire, kMaxCores> on_retire;
-  // Called every 1,024 clocks.
+  // Called about every 1,024 clocks.
   std::array<std::function<void(uint64_t cycle)>, kMaxCores> on_progress;
 
  private:
@@ -72,6 +79,10 @@ class Chip : public sc_core::sc_module {
   sc_core::sc_event lite_done_, axi_done_, at_event_;
   uint64_t at_ = 0;
   std::array<bool, kMaxCores> irq_level_{};
+  // What Report has to tell.
+  bool lite_ended_ = false, axi_ended_ = false, irq_changed_ = false,
+       at_reached_ = false;
+  uint64_t progress_ = 0;  // cycle; 0: none
 };
 
 }  // namespace systole::tb

@@ -110,6 +110,8 @@ class ModelledCore : public CoreModel {
 
   void Cycle(Pins* pins) override {
     views::printed = &printed_;
+    Verilated::threadContextp(
+        &context_);  // another chip's, or thread's, before
     Apply(pins->in);
     if constexpr (kLinks) {
       ToPins(pins->in.lanes, kLinkBytes, &chip_->network().model().lanes_i[0]);

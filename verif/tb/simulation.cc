@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "verif/tb/chip.h"
+#include "verif/tb/follower.h"
 
 // The SystemC library expects sc_main; our programs use it as a library.
 int sc_main(int, char**) { return 0; }
@@ -92,8 +93,11 @@ class Simulation::Bench : public sc_core::sc_module {
         std::vector<std::unique_ptr<CoreModel>> cores, const Preset& preset,
         const Options& options)
       : sc_module(name) {
-    if (cores.size() > 1)
+    if (cores.size() > 1) {
       wires.emplace(options.columns, options.rows, options.wire_cycles);
+      wires->SetErrors(static_cast<int>(preset.chip.link_bytes),
+                       options.wire_errors, options.seed);
+    }
     for (size_t i = 0; i < cores.size(); ++i) {
       const std::string number = i == 0 ? "" : std::to_string(i);
       chips.push_back(
@@ -111,6 +115,12 @@ class Simulation::Bench : public sc_core::sc_module {
       registers_[i]->bind(chips[i]->registers);
       memory_[i]->bind(chips[i]->memory);
       if (wires) chips[i]->Connect(&*wires, static_cast<int>(i));
+    }
+    if (wires) {
+      next_.resize(chips.size());
+      for (int t = 1; t < options.threads; ++t)
+        followers_.push_back(std::make_unique<Follower>([this] { RunDue(); }));
+      SC_METHOD(ClockAll);
     }
     SC_THREAD(Host);
     host_ = sc_core::sc_get_last_created_process_handle();
@@ -140,6 +150,36 @@ class Simulation::Bench : public sc_core::sc_module {
   std::vector<std::unique_ptr<Chip>> chips;
 
  private:
+  // Runs the chips that are due, on all threads. A chip's lanes arrive so many
+  // cycles later, and no chip is further ahead of another.
+  void ClockAll() {
+    due_.clear();
+    for (size_t i = 0; i < chips.size(); ++i)
+      if (next_[i] == now_) due_.push_back(i);
+    taken_ = 0;
+    const size_t helpers = std::min(followers_.size(), due_.size() - 1);
+    for (size_t t = 0; t < helpers; ++t) followers_[t]->Start();
+    RunDue();
+    for (size_t t = 0; t < helpers; ++t) followers_[t]->Join();
+    bool failed = false;
+    for (const size_t i : due_) {
+      chips[i]->Report();
+      failed |= chips[i]->core().failed().has_value();
+    }
+    if (failed) {  // the waiting processes would wait for ever
+      sc_core::sc_pause();
+      return;
+    }
+    const uint64_t next = *std::min_element(next_.begin(), next_.end());
+    next_trigger(static_cast<double>(next - now_) *
+                 sc_core::sc_time(1, sc_core::SC_NS));
+    now_ = next;
+  }
+  void RunDue() {
+    for (size_t i; (i = taken_++) < due_.size();)
+      next_[due_[i]] += chips[due_[i]]->Run(wires->cycles());
+  }
+
   using Irq = sc_core::sc_vector<sc_core::sc_signal<bool>>;
   using Socket = tlm_utils::simple_initiator_socket<Bench>;
   SC_HAS_PROCESS(Bench);
@@ -184,6 +224,12 @@ class Simulation::Bench : public sc_core::sc_module {
   }
 
   sc_core::sc_process_handle host_;
+  // Several chips: cycles of each chip, those that run now, the next of these.
+  std::vector<uint64_t> next_;
+  uint64_t now_ = 0;
+  std::vector<size_t> due_;
+  std::atomic<size_t> taken_{0};
+  std::vector<std::unique_ptr<Follower>> followers_;
   // Of each chip.
   std::vector<std::unique_ptr<Irq>> irq_;
   std::vector<std::unique_ptr<Socket>> registers_, memory_;
@@ -213,21 +259,31 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
   if (preset == nullptr)
     return absl::InvalidArgumentError(
         absl::StrCat("no preset '", options.preset, "'"));
-  if (options.threads < 1 || options.threads > preset->chip.cores)
+  const int chips = options.columns * options.rows;
+  const int most = chips > 1 ? chips : static_cast<int>(preset->chip.cores);
+  if (options.threads < 1 || options.threads > most) {
+    const std::string what = chips > 1
+                                 ? absl::StrCat(chips, " chips are")
+                                 : absl::StrCat(options.preset, " is");
     return absl::InvalidArgumentError(
-        absl::StrFormat("%d threads: %s is simulated by 1%s", options.threads,
-                        std::string(preset->name),
-                        preset->chip.cores > 1 ? ", or by one a core: 2" : ""));
+        most == 1
+            ? absl::StrFormat("%d threads: %s is simulated by 1",
+                              options.threads, options.preset)
+            : absl::StrFormat("%d threads: %s simulated by 1 to %d, one a %s",
+                              options.threads, what, most,
+                              chips > 1 ? "chip" : "core"));
+  }
   std::vector<std::unique_ptr<MemoryModel>> memories;
   std::vector<std::unique_ptr<CoreModel>> cores;
-  for (int chip = 0; chip < options.columns * options.rows; ++chip) {
+  for (int chip = 0; chip < chips; ++chip) {
     const uint64_t seed = options.seed + chip;
     auto memory = MemoryModel::Create(*preset, seed, options.stall_rate);
     if (!memory.ok()) return memory.status();
     memories.push_back(std::move(*memory));
     auto core = CreateCoreModel(
         {options.preset, options.checked, seed, options.stall_rate,
-         options.engine, options.record_file, options.threads, options.alone},
+         options.engine, options.record_file, chips > 1 ? 1 : options.threads,
+         options.alone},
         memories.back().get());
     if (!core.ok()) return core.status();
     cores.push_back(std::move(*core));
@@ -317,8 +373,6 @@ absl::Status Simulation::Failed() {
 }
 
 CoreModel& Simulation::core(int chip) { return bench_->chips[chip]->core(); }
-
-Wires* Simulation::wires() { return bench_->wires ? &*bench_->wires : nullptr; }
 
 void Simulation::SetCallbacks(
     std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,

@@ -42,12 +42,14 @@ class Simulation {
     int stall_rate = 0;  // of the core's streams, the host's AXI channels and a
                          // DRAM's, in 1/256 a cycle
     std::string engine = "verilator", record_file = "";  // see CoreOptions
-    int threads = 1;     // 1 to the number of cores
+    // 1 to the number of cores; with several chips, to their number.
+    int threads = 1;
     bool alone = false;  // see CoreOptions
     // More than one chip: presets with links. The host finds the links in
     // reset.
     int columns = 1, rows = 1;
     int wire_cycles = 8;  // from a chip to its neighbour
+    int wire_errors = 0;  // bits that turn on the way, in 1/2^20
   };
   static absl::StatusOr<std::unique_ptr<Simulation>> Create(
       const Options& options);
@@ -77,8 +79,6 @@ class Simulation {
   int rows() const { return rows_; }
   MemoryModel& memory(int chip = 0) { return *memories_[chip]; }
   CoreModel& core(int chip = 0);
-  // The cables; null with one chip.
-  Wires* wires();
   void SetCallbacks(
       std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
       std::function<void(uint64_t cycle)> on_progress, int core = 0,

@@ -14,11 +14,11 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
-#include <utility>
+#include <random>
 #include <vector>
 
 #include "verif/tb/core_model.h"
+#include "verif/tb/lanes.h"
 
 namespace systole::tb {
 
@@ -32,10 +32,19 @@ class Wires {
         sent_(columns * rows, std::vector<LanePins>(2 * cycles)) {}
 
   int cycles() const { return cycles_; }
-  // Called with a chip's lanes on their way, and may change them (tests).
-  void SetFault(
-      std::function<void(int chip, uint64_t cycle, LanePins*)> fault) {
-    fault_ = std::move(fault);
+  // Turns bits at random: of 2^20 that pass, `rate` on average. What turns
+  // depends on the seed and the chip's cycles alone.
+  void SetErrors(int link_bytes, int rate, uint64_t seed) {
+    link_bits_ = LinkBits(link_bytes);
+    errors_.clear();
+    if (rate == 0) return;
+    for (size_t chip = 0; chip < sent_.size(); ++chip) {
+      errors_.push_back({std::mt19937_64(seed * 0x9e3779b97f4a7c15u + chip),
+                         std::geometric_distribution<uint64_t>(
+                             rate / static_cast<double>(1 << 20)),
+                         0});
+      errors_.back().next = errors_.back().Draw();
+    }
   }
 
   void Receive(int chip, uint64_t cycle, LanePins* lanes) const {
@@ -56,15 +65,33 @@ class Wires {
   void Send(int chip, uint64_t cycle, const LanePins& lanes) {
     LanePins& place = sent_[chip][cycle % sent_[0].size()];
     place = lanes;
-    if (fault_) fault_(chip, cycle, &place);
+    if (!errors_.empty()) Turn(errors_[chip], &place);
   }
 
  private:
+  struct Errors {
+    std::mt19937_64 random;
+    std::geometric_distribution<uint64_t> distance;
+    uint64_t next;  // bits until the next one that turns
+    uint64_t Draw() { return distance(random); }
+  };
+
   int Number(int x, int y) const { return y % rows_ * columns_ + x % columns_; }
+  void Turn(Errors& errors, LanePins* lanes) const {
+    const uint64_t bits = uint64_t{kLinks} * link_bits_;
+    while (errors.next < bits) {
+      const auto link = errors.next / link_bits_,
+                 bit = errors.next % link_bits_;
+      (*lanes)[link][bit / 32] ^= 1u << bit % 32;
+      errors.next += 1 + errors.Draw();
+    }
+    errors.next -= bits;
+  }
 
   int columns_, rows_, cycles_;
   std::vector<std::vector<LanePins>> sent_;  // of each chip, by cycle
-  std::function<void(int, uint64_t, LanePins*)> fault_;
+  int link_bits_ = 0;
+  std::vector<Errors> errors_;  // of what each chip sends
 };
 
 }  // namespace systole::tb

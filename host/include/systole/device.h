@@ -86,8 +86,11 @@ struct DeviceOptions {
   std::string record_file;  // engine record: all pins of every cycle go there
   // More than one chip: presets with links (rtl, iss).
   Torus torus;
-  // That simulate a chip (rtl): 1, or 2 of one with two cores, which is faster
-  // if the host has two processors to spare.
+  // Bits that turn on the way from chip to chip, of 2^20 (rtl). The links send
+  // again what is spoilt.
+  int wire_errors = 0;
+  // That simulate (rtl): a chip with two cores 1 or 2, a torus up to one a chip.
+  // Several are faster if the host has as many processors to spare.
   int threads = 1;
   // Core 1 of a chip with two stands still, in reset (rtl), which is twice as
   // fast. For programs that do not reach for its memory: an access there is
@@ -151,6 +154,16 @@ struct EccCounts {
   std::string Describe() const;
 };
 
+// What happened on a link of a chip since the device was opened.
+struct LinkCounts {
+  uint32_t packets_sent = 0, bytes_sent = 0;  // replays included; payload
+  uint32_t packets_received = 0, bytes_received = 0;
+  uint32_t replays = 0, crc_errors = 0;
+  uint32_t credit_stalls = 0;  // cycles
+  uint32_t trainings = 0;
+  uint32_t packets_lost = 0;  // given up, as the link is down
+};
+
 struct RunStats {
   uint64_t cycles = 0;  // from start to interrupt; 0 on the iss
   double host_cpu_seconds = 0;
@@ -159,6 +172,8 @@ struct RunStats {
   EccCounts ecc;
   std::vector<Retire> retires;         // in order of completion
   std::vector<CounterSample> samples;  // DeviceOptions::sample_cycles
+  // Of the chip's links X+, X-, Y+, Y-, at the end (rtl, several chips).
+  std::vector<LinkCounts> links;
   uint64_t counter(csr::Counter c) const {
     return counters[static_cast<int>(c)];
   }
