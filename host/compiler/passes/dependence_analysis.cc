@@ -3,6 +3,7 @@
 #include "host/compiler/passes/dependence_analysis.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace systole::compiler {
 namespace {
@@ -19,10 +20,8 @@ class TouchMap {
     const int q = static_cast<int>(queue);
     access.ForEachRun([&](int64_t begin, int64_t end) {
       const int64_t last = (end - 1) / granule_;
-      if (last >= static_cast<int64_t>(states_.size()))
-        states_.resize(std::max<int64_t>(last + 1, 2 * states_.size()));
       for (int64_t g = begin / granule_; g <= last; ++g) {
-        State& s = states_[g];
+        State& s = StateOf(g);
         if (s.writer >= 0 && s.writer_queue != q)
           after[s.writer_queue] = std::max(after[s.writer_queue], s.writer);
         if (!access.write) {
@@ -45,8 +44,18 @@ class TouchMap {
     int8_t writer_queue = -1;
     Dependences readers = kNoDependences;
   };
+  // Of addresses that are far apart, only what is between is not stored: the
+  // other core's memory, for one.
+  static constexpr int64_t kPage = 4096;
+  State& StateOf(int64_t granule) {
+    const auto page = static_cast<size_t>(granule / kPage);
+    if (page >= pages_.size()) pages_.resize(page + 1);
+    if (pages_[page].empty()) pages_[page].resize(kPage);
+    return pages_[page][granule % kPage];
+  }
+
   int64_t granule_;
-  std::vector<State> states_;
+  std::vector<std::vector<State>> pages_;
 };
 
 }  // namespace

@@ -1,0 +1,417 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The programs of an all-reduce. Everything moves in pieces: loaded, combined
+// by the vector unit, sent on from the unified buffer. A link flag, or a flag
+// between the cores of a chip, says that a piece has come. Each direction of
+// each round has a flag of its own, so its posts and waits are in one order.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "host/compiler/collectives/exchange.h"
+#include "host/compiler/hbm_image.h"
+#include "host/compiler/schedule_builder.h"
+#include "host/program/vpu_asm.h"
+#include "systole/collective.h"
+#include "systole/target.h"
+
+namespace systole::compiler {
+namespace {
+
+using Operation = AllReduceSpec::Operation;
+using Type = AllReduceSpec::Type;
+
+// Elements of the first half of a vector (docs/hlo.md): about half, a multiple
+// of what fills a beat of any core.
+constexpr int64_t kGranule = 256;
+int64_t FirstHalf(int64_t elements) {
+  return std::min(elements,
+                  (elements + 2 * kGranule - 1) / (2 * kGranule) * kGranule);
+}
+
+int64_t ElementBytes(Type type) { return type == Type::kBf16 ? 2 : 4; }
+
+// Rows of 64 a round: registers in turn, so that rows are loaded while others
+// are computed and stored. s1, s2: the operands; the result replaces the first.
+// s6: rows.
+std::string CodeOf(const AllReduceSpec& spec) {
+  constexpr const char* kOperations[2][3] = {{"fadd", "fmax", "fmin"},
+                                             {"iadd", "imax", "imin"}};
+  const char* operation =
+      kOperations[spec.type == Type::kInt32][static_cast<int>(spec.operation)];
+  const int bits = static_cast<int>(8 * ElementBytes(spec.type));
+  std::string text = "loop:\n";
+  for (int k = 0; k < 8; ++k) {
+    absl::StrAppendFormat(
+        &text,
+        "ld%d v%d, s1, s4, (%d*ROW)\nld%d v%d, s2, s4, (%d*ROW)\n"
+        "%s v%d, v%d, v%d\nst%d v%d, s1, s4, (%d*ROW)\n",
+        bits, k, 8 * k, bits, 8 + k, 8 * k, operation, 16 + k + k % 2 * 8, k,
+        8 + k, bits, 16 + k + k % 2 * 8, 8 * k);
+  }
+  return text +
+         "addi s1, s1, (64*ROW)\naddi s2, s2, (64*ROW)\n"
+         "addi s6, s6, -64\nblt s0, s6, loop\nhalt\n";
+}
+
+class Member {
+ public:
+  Member(const AllReduceSpec& spec, const Preset& preset, int position)
+      : spec_(spec),
+        preset_(preset),
+        position_(position),
+        beat_(preset.beat_bytes()),
+        hbm_(preset),
+        builder_(preset) {}
+
+  absl::StatusOr<Program> Compile() {
+    PlaceMemory();
+    if (hbm_.size() + kCodeRoom > preset_.memory_bytes()) {
+      return absl::ResourceExhaustedError(absl::StrFormat(
+          "an all-reduce of %d elements needs %d bytes of a core's memory of "
+          "%d",
+          spec_.elements, hbm_.size() + kCodeRoom, preset_.memory_bytes()));
+    }
+    if (absl::Status s = LoadCode(); !s.ok()) return s;
+    MakeEvents();
+    for (const Step& step : steps_) Emit(step);
+    return Finish();
+  }
+
+ private:
+  static constexpr uint64_t kCodeRoom = 1 << 20;
+  static constexpr int64_t kLag = 3;  // slots
+  static constexpr int64_t kRows = 64;
+
+  // What happens to a piece of a half in a slot.
+  enum class Kind { kCopy, kFirst, kCombine, kTake };
+  struct Step {
+    int64_t slot;
+    int half, round;
+    Kind kind;
+    Piece piece;
+  };
+
+  int size() const { return static_cast<int>(spec_.group.size()); }
+  int core() const { return spec_.group[position_]; }
+  // Bytes of a piece at most: rounds of the kernel fill it.
+  int64_t chunk_bytes() const { return kRows * 4 * preset_.cols; }
+
+  // Addresses are the same in all members' memories.
+  void PlaceMemory() {
+    const auto bytes = static_cast<uint64_t>(
+        (spec_.elements * ElementBytes(spec_.type) + beat_ - 1) / beat_ *
+        beat_);
+    in_ = hbm_.Allocate(bytes);
+    out_ = hbm_.Allocate(bytes);
+    for (uint64_t& scratch : scratch_) scratch = hbm_.Allocate(bytes);
+    const int64_t beats = static_cast<int64_t>(bytes) / beat_;
+    const int64_t first =
+        (FirstHalf(spec_.elements) * ElementBytes(spec_.type) + beat_ - 1) /
+        beat_;
+    std::vector<int> order;
+    for (int l = 0; 1 << l < size(); ++l) order.push_back(l);
+    const int64_t chunk = chunk_bytes() / beat_;
+    halves_.emplace_back(Piece{0, first}, order, chunk, kLag);
+    if (order.size() > 1) std::reverse(order.begin() + 1, order.end());
+    halves_.emplace_back(Piece{first, beats}, order, chunk, kLag);
+  }
+
+  absl::Status LoadCode() {
+    const int64_t row = preset_.cols * ElementBytes(spec_.type);
+    absl::StatusOr<vpu::Code> code =
+        vpu::Assemble(CodeOf(spec_), "all_reduce", {{"ROW", row}});
+    if (!code.ok()) return code.status();
+    const auto count = static_cast<int64_t>(code->words.size());
+    const DataSegment segment =
+        vpu::Segment("all_reduce", hbm_.Allocate(count * 8), code->words);
+    const vpu::CodeLoad in = vpu::LoadCode(segment.hbm_addr, 0, count, 0);
+    program_.segments.push_back(segment);
+    Append(in.load);
+    Append(in.vload);
+    const int64_t word = std::max(preset_.word_bytes(), beat_);
+    first_slot_ = (count * 8 + word - 1) / word * word;
+    slots_ = std::min<int64_t>(
+        32, (preset_.ub_bytes - first_slot_) / (2 * chunk_bytes()));
+    return absl::OkStatus();
+  }
+
+  void MakeEvents() {
+    for (int h = 0; h < 2; ++h) {
+      const Exchange& half = halves_[h];
+      const auto add = [&](const std::vector<Exchange::Event>& events,
+                           int round, Kind kind) {
+        for (const Exchange::Event& e : events)
+          steps_.push_back({e.slot, h, round, kind, e.piece});
+      };
+      if (half.rounds() == 0) {
+        add(half.All(), 0, Kind::kCopy);
+        continue;
+      }
+      add(half.FirstSent(position_), 0, Kind::kFirst);
+      for (int r = 0; r < half.rounds(); ++r)
+        add(half.Combined(position_, r), r, Kind::kCombine);
+      for (int r = half.rounds() - 1; r > 0; --r)
+        add(half.Taken(position_, r), r, Kind::kTake);
+    }
+    std::stable_sort(
+        steps_.begin(), steps_.end(),
+        [](const Step& a, const Step& b) { return a.slot < b.slot; });
+    // The last partner's pieces are waited for by the halt alone.
+    for (int h = 0; h < 2; ++h) {
+      if (halves_[h].rounds() == 0) continue;
+      const auto given =
+          halves_[h].Given(halves_[h].PartnerOf(position_, 0), 0);
+      if (!given.empty()) halt_waits_ |= FlagOf(h, 0, /*doubling=*/true);
+      const auto mine = halves_[h].Given(position_, 0);
+      given_left_[h] = static_cast<int64_t>(mine.size());
+    }
+  }
+
+  int cores() const { return static_cast<int>(preset_.chip.cores); }
+  bool OnChip(int partner) const {
+    return spec_.group[partner] / cores() == core() / cores();
+  }
+  // The flag of what comes in a round of a half, as a mask. Levels between
+  // chips are numbered; a half takes its own rounds in its own order.
+  uint32_t FlagOf(int half, int round, bool doubling) const {
+    const int partner = halves_[half].PartnerOf(position_, round);
+    const int of_level = half * 2 + (doubling ? 1 : 0);
+    if (OnChip(partner)) return 1u << (isa::kFirstPeerFlag + of_level);
+    return 1u << (isa::kFirstLinkFlag + 4 * LinkLevel(partner) + of_level);
+  }
+  // Number of a level among those that lead to other chips.
+  int LinkLevel(int partner) const {
+    int number = 0;
+    for (int l = 0; (position_ ^ partner) != 1 << l; ++l)
+      number += OnChip(position_ ^ 1 << l) ? 0 : 1;
+    return number;
+  }
+
+  template <class Op>
+  void Append(const Op& op, uint32_t wait = 0, uint32_t post = 0) {
+    builder_.Append(op);
+    waits_.push_back(wait);
+    posts_.push_back(post);
+  }
+  void LoadPiece(uint64_t from, const Piece& piece, int64_t ub, uint32_t wait) {
+    isa::Load load;
+    load.hbm_addr = from + piece.begin * beat_;
+    load.ub_addr = static_cast<uint32_t>(ub);
+    load.len = static_cast<uint32_t>(piece.beats() * beat_);
+    load.n1 = load.n2 = 1;
+    Append(load, wait);
+  }
+  // To an address of a partner's memory, or of its own.
+  void StorePiece(uint64_t to, const Piece& piece, int64_t ub, uint32_t post) {
+    isa::Store store;
+    store.hbm_addr = to + piece.begin * beat_;
+    store.ub_addr = static_cast<uint32_t>(ub);
+    store.len = static_cast<uint32_t>(piece.beats() * beat_);
+    store.n1 = store.n2 = 1;
+    Append(store, 0, post);
+  }
+  // The piece to the partner of a round, with or without its flag.
+  void SendPiece(int half, int round, bool doubling, uint64_t to,
+                 const Piece& piece, int64_t ub, bool post) {
+    const int partner = halves_[half].PartnerOf(position_, round);
+    const uint32_t flag = FlagOf(half, round, doubling);
+    if (OnChip(partner)) {
+      return StorePiece(preset_.memory_bytes() + to, piece, ub,
+                        post ? flag : 0);
+    }
+    isa::Send send;
+    const int there = spec_.group[partner];
+    send.dst_x = static_cast<uint32_t>(there / cores() % spec_.columns);
+    send.dst_y = static_cast<uint32_t>(there / cores() / spec_.columns);
+    send.dst_core = static_cast<uint32_t>(there % cores());
+    // Where there are two ways, the cores of a chip take one each, and so do
+    // the halves.
+    if ((core() + half) % 2 != 0) send.header.flags |= isa::Send::kNegative;
+    if (post) {
+      send.header.flags |= isa::Send::kPost;
+      send.link_flag =
+          static_cast<uint32_t>(__builtin_ctz(flag) - isa::kFirstLinkFlag);
+    }
+    send.hbm_addr = to + piece.begin * beat_;
+    send.ub_addr = static_cast<uint32_t>(ub);
+    send.len = static_cast<uint32_t>(piece.beats() * beat_);
+    send.n1 = send.n2 = 1;
+    Append(send);
+  }
+  void Give(const Step& step, int before, int64_t ub) {
+    for (int r = before - 1; r >= 0; --r) {
+      const bool last = r == 0 && --given_left_[step.half] == 0;
+      SendPiece(step.half, r, /*doubling=*/true, out_, step.piece, ub,
+                r > 0 || last);
+    }
+  }
+
+  void Emit(const Step& step) {
+    const Exchange& half = halves_[step.half];
+    const int64_t ub = first_slot_ + next_slot_++ % slots_ * 2 * chunk_bytes();
+    if (step.kind == Kind::kCopy) {
+      LoadPiece(in_, step.piece, ub, 0);
+      return StorePiece(out_, step.piece, ub, 0);
+    }
+    const uint32_t wait =
+        FlagOf(step.half, step.round, step.kind == Kind::kTake);
+    if (step.kind == Kind::kFirst) {
+      LoadPiece(in_, step.piece, ub, 0);
+      SendPiece(step.half, 0, /*doubling=*/false, scratch_[0], step.piece, ub,
+                true);
+    } else if (step.kind == Kind::kTake) {
+      LoadPiece(out_, step.piece, ub, wait);
+      Give(step, step.round, ub);
+    } else {
+      LoadPiece(step.round == 0 ? in_ : out_, step.piece, ub, 0);
+      LoadPiece(scratch_[step.round], step.piece, ub + chunk_bytes(), wait);
+      Combine(ub);
+      const int next = step.round + 1;
+      if (next == half.rounds()) {
+        StorePiece(out_, step.piece, ub, 0);
+        Give(step, half.rounds(), ub);
+      } else if (half.Sends(position_, next, step.piece)) {
+        SendPiece(step.half, next, /*doubling=*/false, scratch_[next],
+                  step.piece, ub, true);
+      } else {
+        StorePiece(out_, step.piece, ub, 0);
+      }
+    }
+  }
+
+  void Combine(int64_t ub) {
+    const int64_t rows =
+        chunk_bytes() / (preset_.cols * ElementBytes(spec_.type));
+    isa::Vrun run;
+    run.args[0] = static_cast<uint32_t>(ub);
+    run.args[1] = static_cast<uint32_t>(ub + chunk_bytes());
+    run.args[3] =
+        static_cast<uint32_t>(preset_.cols * ElementBytes(spec_.type));
+    run.args[5] = static_cast<uint32_t>(rows);
+    Access read, write;
+    read.base = write.base = ub;
+    read.len = 2 * chunk_bytes();
+    write.len = chunk_bytes();
+    write.write = true;
+    builder_.Append(run, {read, write}, rows + 40);
+    waits_.push_back(0);
+    posts_.push_back(0);
+  }
+
+  absl::StatusOr<Program> Finish() {
+    absl::StatusOr<Schedule> schedule = builder_.Finish(/*reorder=*/false);
+    if (!schedule.ok()) return schedule.status();
+    program_.descriptors = std::move(schedule->descriptors);
+    waits_.push_back(halt_waits_);
+    posts_.push_back(0);
+    for (size_t i = 0; i < program_.descriptors.size(); ++i) {
+      isa::Descriptor& d = program_.descriptors[i];
+      isa::PutBits(d, 32, 32, isa::GetBits(d, 32, 32) | waits_[i]);
+      isa::PutBits(d, 64, 32, isa::GetBits(d, 64, 32) | posts_[i]);
+    }
+    program_.preset = std::string(preset_.name);
+    program_.tensors = {TensorOf("in", in_), TensorOf("out", out_)};
+    program_.prog_addr =
+        hbm_.Allocate(program_.descriptors.size() * isa::kDescriptorBytes);
+    // Stores reach the other core of the chip.
+    program_.hbm_bytes = preset_.reach_bytes();
+    return std::move(program_);
+  }
+  TensorInfo TensorOf(const char* name, uint64_t at) const {
+    TensorInfo tensor;
+    tensor.name = name;
+    tensor.type = spec_.type == Type::kBf16      ? ElementType::kBf16
+                  : spec_.type == Type::kFloat32 ? ElementType::kFloat32
+                                                 : ElementType::kInt32;
+    tensor.channels = spec_.elements;
+    tensor.hbm_addr = at;
+    tensor.pitch = tensor.img_pitch =
+        (tensor.line_bytes() + beat_ - 1) / beat_ * beat_;
+    tensor.is_input = at == in_;
+    tensor.is_output = at == out_;
+    return tensor;
+  }
+
+  const AllReduceSpec& spec_;
+  const Preset& preset_;
+  const int position_;
+  const int64_t beat_;
+  HbmImage hbm_;
+  ScheduleBuilder builder_;
+  Program program_;
+  std::vector<Exchange> halves_;
+  std::vector<Step> steps_;
+  std::vector<uint32_t> waits_, posts_;  // of others' flags, by descriptor
+  uint32_t halt_waits_ = 0;
+  int64_t given_left_[2] = {0, 0};  // pieces for the first partner
+  uint64_t in_ = 0, out_ = 0, scratch_[3] = {};
+  int64_t first_slot_ = 0, slots_ = 0, next_slot_ = 0;
+};
+
+absl::Status Check(const AllReduceSpec& spec, const Preset& preset) {
+  if (!Target(preset).float_modules()) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "preset '%s' has the %s cell; an all-reduce needs the bf16 cell",
+        preset.name, preset.cell_name()));
+  }
+  if (spec.elements < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("an all-reduce of %d elements", spec.elements));
+  }
+  const size_t size = spec.group.size();
+  const std::set<int> different(spec.group.begin(), spec.group.end());
+  if (size == 0 || size > 8 || (size & (size - 1)) != 0 ||
+      different.size() != size || *different.begin() < 0 || spec.columns < 1) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "an all-reduce over %d cores, %d of them different, on a torus of %d "
+        "columns: 1, 2, 4 or 8 cores of a device are needed",
+        size, different.size(), spec.columns));
+  }
+  const int cores = static_cast<int>(preset.chip.cores);
+  int levels = 0;
+  for (int l = 0; 1u << l < size; ++l) {
+    for (int p = 0; p < static_cast<int>(size); ++p) {
+      const bool on_chip =
+          spec.group[p] / cores == spec.group[p ^ 1 << l] / cores;
+      if (p == 0) levels += on_chip ? 0 : 1;
+      const bool first = spec.group[0] / cores == spec.group[1 << l] / cores;
+      if (on_chip == first) continue;
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "positions %d and %d of an all-reduce are on one chip and positions "
+          "%d and %d are not, or the other way round: neighbours in the group "
+          "have to be neighbours everywhere",
+          0, 1 << l, p, p ^ 1 << l));
+    }
+  }
+  if (levels > 0 && preset.chip.link_bytes == 0) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "an all-reduce over several chips: chips of preset '%s' have no links",
+        preset.name));
+  }
+  if (levels > 2) {
+    return absl::InvalidArgumentError(
+        "an all-reduce over 8 chips: 4 are the most");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Program>> CompileAllReduce(const AllReduceSpec& spec,
+                                                      const Preset& preset) {
+  if (absl::Status s = Check(spec, preset); !s.ok()) return s;
+  std::vector<Program> programs;
+  for (size_t position = 0; position < spec.group.size(); ++position) {
+    auto program = Member(spec, preset, static_cast<int>(position)).Compile();
+    if (!program.ok()) return program.status();
+    programs.push_back(*std::move(program));
+  }
+  return programs;
+}
+
+}  // namespace systole::compiler

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// All-reduces over the cores of chips, compared with the order of the
+// specification (docs/collectives.md).
+//   --backend=iss|rtl --preset=minichip
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+
+#include "systole/collective.h"
+#include "tests/system/torus_test.h"
+#include "tests/testing/options.h"
+
+namespace systole {
+namespace {
+
+using compiler::AllReduceSpec;
+using Operation = AllReduceSpec::Operation;
+using Type = AllReduceSpec::Type;
+using ::testing::HasSubstr;
+
+int64_t BytesOf(Type type) { return type == Type::kBf16 ? 2 : 4; }
+
+// The specification, written anew: values of an element at each position, as
+// bits.
+uint32_t Reference(const AllReduceSpec& spec, int64_t element,
+                   std::vector<uint32_t> bits) {
+  const auto combine = [&](uint32_t a, uint32_t b) -> uint32_t {
+    if (spec.type == Type::kInt32) {
+      const auto x = static_cast<int32_t>(a), y = static_cast<int32_t>(b);
+      if (spec.operation == Operation::kSum) return a + b;
+      return static_cast<uint32_t>(
+          spec.operation == Operation::kMax ? std::max(x, y) : std::min(x, y));
+    }
+    const bool bf16 = spec.type == Type::kBf16;
+    float x, y;
+    const uint32_t wide[] = {bf16 ? a << 16 : a, bf16 ? b << 16 : b};
+    std::memcpy(&x, &wide[0], 4);
+    std::memcpy(&y, &wide[1], 4);
+    float r;
+    if (std::isnan(x) || std::isnan(y)) {
+      r = std::numeric_limits<float>::quiet_NaN();
+    } else if (spec.operation == Operation::kSum) {
+      r = x + y;
+    } else {
+      // -0 is less than +0.
+      const bool less = x < y || (x == y && std::signbit(x));
+      r = (spec.operation == Operation::kMax) == less ? y : x;
+    }
+    uint32_t result;
+    std::memcpy(&result, &r, 4);
+    if (std::isnan(r)) result = 0x7fc00000;
+    return bf16 ? (result + 0x7fff + (result >> 16 & 1)) >> 16 : result;
+  };
+  const int size = static_cast<int>(bits.size());
+  std::vector<int> levels;
+  for (int l = 0; 1 << l < size; ++l) levels.push_back(l);
+  const int64_t first = (spec.elements + 511) / 512 * 256;
+  if (element >= first && levels.size() > 1)
+    std::reverse(levels.begin() + 1, levels.end());
+  for (const int l : levels) {
+    for (int p = 0; p < size; ++p) {
+      const int other = p | 1 << l;
+      if ((p >> l & 1) == 0 && other < size)
+        bits[p] = combine(bits[p], bits[other]);
+    }
+  }
+  return bits[0];
+}
+
+class AllReduceTest : public TorusTest {
+ protected:
+  // Random values; some sums depend on their order, some are special.
+  std::vector<uint8_t> Values(const AllReduceSpec& spec, int position) {
+    std::mt19937 rng(static_cast<uint32_t>(position * 100 + 7));
+    std::vector<uint8_t> bytes(spec.elements * BytesOf(spec.type));
+    for (int64_t i = 0; i < spec.elements; ++i) {
+      uint32_t bits = static_cast<uint32_t>(rng());
+      if (spec.type != Type::kInt32) {
+        bits = (bits & 0x807fffff) | (118 + rng() % 16) << 23;
+        if (rng() % 97 == 0) bits = 0x7f800000 | (rng() & 0x80000000);
+        if (rng() % 97 == 0) bits = rng() & 0x80000000;
+        if (rng() % 197 == 0) bits = 0x7fc12345;
+      }
+      if (spec.type == Type::kBf16) bits >>= 16;
+      std::memcpy(&bytes[i * BytesOf(spec.type)], &bits, BytesOf(spec.type));
+    }
+    return bytes;
+  }
+  // Runs it and compares; returns the cycles of the slowest core.
+  uint64_t Check(const AllReduceSpec& spec) {
+    auto programs = compiler::CompileAllReduce(spec, *FindPreset(g_preset));
+    EXPECT_TRUE(programs.ok()) << programs.status();
+    if (!programs.ok()) return 0;
+    const int size = static_cast<int>(spec.group.size());
+    std::vector<std::vector<uint8_t>> values;
+    for (int p = 0; p < size; ++p) {
+      Device& core = *cores_[spec.group[p]];
+      values.push_back(Values(spec, p));
+      EXPECT_EQ(core.Load((*programs)[p]), absl::OkStatus());
+      EXPECT_EQ(core.WriteTensor(*(*programs)[p].FindTensor("in"), values[p]),
+                absl::OkStatus());
+    }
+    for (int p = 0; p < size; ++p)
+      EXPECT_EQ(cores_[spec.group[p]]->Start((*programs)[p]), absl::OkStatus());
+    uint64_t cycles = 0;
+    for (int p = 0; p < size; ++p) {
+      const auto stats = cores_[spec.group[p]]->Wait();
+      EXPECT_TRUE(stats.ok()) << "position " << p << ": " << stats.status();
+      if (!stats.ok()) return 0;
+      cycles = std::max(cycles, stats->cycles);
+    }
+    std::vector<uint8_t> want(values[0].size());
+    for (int64_t i = 0; i < spec.elements; ++i) {
+      std::vector<uint32_t> bits(size);
+      for (int p = 0; p < size; ++p)
+        std::memcpy(&bits[p], &values[p][i * BytesOf(spec.type)],
+                    BytesOf(spec.type));
+      const uint32_t result = Reference(spec, i, bits);
+      std::memcpy(&want[i * BytesOf(spec.type)], &result, BytesOf(spec.type));
+    }
+    for (int p = 0; p < size; ++p) {
+      const auto got =
+          cores_[spec.group[p]]->ReadTensor(*(*programs)[p].FindTensor("out"));
+      EXPECT_TRUE(got.ok()) << got.status();
+      if (got.ok()) EXPECT_TRUE(*got == want) << "position " << p;
+    }
+    return cycles;
+  }
+};
+
+TEST_F(AllReduceTest, EverySizeOfGroup) {
+  Open(2, 2);
+  for (const std::vector<int>& group : {std::vector{3},
+                                        {0, 1},
+                                        {5, 4},
+                                        {1, 6},
+                                        {0, 1, 2, 3},
+                                        {0, 2, 6, 4},
+                                        {0, 1, 2, 3, 4, 5, 6, 7},
+                                        {7, 6, 3, 2, 5, 4, 1, 0}}) {
+    SCOPED_TRACE(::testing::PrintToString(group));
+    Check({Operation::kSum, Type::kFloat32, 3000, group, 2});
+  }
+}
+
+TEST_F(AllReduceTest, EveryOperationAndType) {
+  Open(2, 2);
+  for (const auto type : {Type::kFloat32, Type::kBf16, Type::kInt32}) {
+    for (const auto operation :
+         {Operation::kSum, Operation::kMax, Operation::kMin})
+      Check({operation, type, 2500, {0, 1, 2, 3, 4, 5, 6, 7}, 2});
+  }
+}
+
+TEST_F(AllReduceTest, SmallAndOddSizes) {
+  Open(2, 2);
+  for (const int64_t elements : {1, 7, 8, 100, 256, 257, 511, 513, 1025, 4099})
+    Check({Operation::kSum,
+           Type::kFloat32,
+           elements,
+           {0, 1, 2, 3, 4, 5, 6, 7},
+           2});
+  Check({Operation::kSum, Type::kBf16, 259, {0, 1, 2, 3}, 2});
+}
+
+// Stalls and spoilt wires change no bit.
+TEST_F(AllReduceTest, StallsAndSpoiltWires) {
+  DeviceOptions options;
+  options.stall_rate = 40;
+  options.wire_errors = g_backend == "rtl" ? 40 : 0;
+  Open(2, 2, options);
+  Check({Operation::kSum, Type::kFloat32, 6000, {0, 1, 2, 3, 4, 5, 6, 7}, 2});
+  Check({Operation::kSum, Type::kBf16, 6000, {0, 1, 2, 3, 4, 5, 6, 7}, 2});
+}
+
+// Bytes over the links, one dimension at a time and both at once
+// (docs/collectives.md), and the bytes of head and CRC.
+TEST_F(AllReduceTest, Rates) {
+  Open(2, 2);
+  for (const int64_t bytes : {4 << 10, 64 << 10, 256 << 10}) {
+    const uint64_t cycles = Check({Operation::kSum,
+                                   Type::kFloat32,
+                                   bytes / 4,
+                                   {0, 1, 2, 3, 4, 5, 6, 7},
+                                   2});
+    if (cycles == 0) continue;
+    const double link =
+        static_cast<double>(FindPreset(g_preset)->chip.link_bytes);
+    const double one = static_cast<double>(bytes) / link * 0.75 * 17 / 16;
+    std::printf(
+        "[ figure   ] %lld bytes on four chips: %llu cycles, %.1f %% of "
+        "one dimension at a time, %.1f %% of both\n",
+        static_cast<long long>(bytes), static_cast<unsigned long long>(cycles),
+        100 * one / static_cast<double>(cycles),
+        50 * one / static_cast<double>(cycles));
+  }
+}
+
+TEST(AllReduce, WhatIsRefused) {
+  const auto refused = [](const AllReduceSpec& spec, const char* preset) {
+    return std::string(compiler::CompileAllReduce(spec, *FindPreset(preset))
+                           .status()
+                           .message());
+  };
+  AllReduceSpec spec;
+  spec.group = {0, 1};
+  EXPECT_THAT(refused(spec, "edge"), HasSubstr("bf16 cell"));
+  spec.elements = 0;
+  EXPECT_THAT(refused(spec, "minichip"), HasSubstr("0 elements"));
+  spec.elements = 8;
+  for (const std::vector<int>& group :
+       {std::vector<int>{}, {0, 0}, {0, 1, 2}, {-1, 0}}) {
+    spec.group = group;
+    EXPECT_THAT(refused(spec, "minichip"), HasSubstr("1, 2, 4 or 8 cores"));
+  }
+  spec.group = {0, 1, 2, 4};
+  EXPECT_THAT(refused(spec, "minichip"), HasSubstr("neighbours"));
+  spec.group = {0, 2, 4, 6, 8, 10, 12, 14};
+  EXPECT_THAT(refused(spec, "minichip"), HasSubstr("4 are the most"));
+  spec.group = {0, 1};
+  EXPECT_THAT(refused(spec, "mini"), HasSubstr("no links"));
+  spec.elements = int64_t{1} << 30;
+  EXPECT_THAT(refused(spec, "minichip"), HasSubstr("bytes of a core's memory"));
+}
+
+}  // namespace
+}  // namespace systole
+
+int main(int argc, char** argv) {
+  return systole::testing_options::RunTests(
+      argc, argv,
+      {{"backend", &systole::g_backend}, {"preset", &systole::g_preset}});
+}
