@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The programs of an all-reduce. Everything moves in pieces: loaded, combined
-// by the vector unit, sent on from the unified buffer. A link flag, or a flag
-// between the cores of a chip, says that a piece has come. Each direction of
-// each round has a flag of its own, so its posts and waits are in one order.
+// by the vector unit, sent on from the unified buffer, where what the next
+// round combines stays as long as there is room. A link flag, or a flag between
+// the cores of a chip, says that a piece has come. Each direction of each round
+// has a flag of its own, so its posts and waits are in one order. The cores of
+// a chip read each other's vectors, which saves to send them.
 #include <algorithm>
+#include <deque>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -86,6 +90,8 @@ class Member {
   static constexpr uint64_t kCodeRoom = 1 << 20;
   static constexpr int64_t kLag = 3;  // slots
   static constexpr int64_t kRows = 64;
+  // Places that are not taken for what is kept.
+  static constexpr size_t kReserve = 24;
 
   // What happens to a piece of a half in a slot.
   enum class Kind { kCopy, kFirst, kCombine, kTake };
@@ -131,12 +137,13 @@ class Member {
         vpu::Segment("all_reduce", hbm_.Allocate(count * 8), code->words);
     const vpu::CodeLoad in = vpu::LoadCode(segment.hbm_addr, 0, count, 0);
     program_.segments.push_back(segment);
-    Append(in.load);
+    // The vector may be read from here on.
+    Append(in.load, 0, Pulls() ? ReadyFlag() : 0);
     Append(in.vload);
     const int64_t word = std::max(preset_.word_bytes(), beat_);
-    first_slot_ = (count * 8 + word - 1) / word * word;
-    slots_ = std::min<int64_t>(
-        32, (preset_.ub_bytes - first_slot_) / (2 * chunk_bytes()));
+    for (int64_t at = (count * 8 + word - 1) / word * word;
+         at + chunk_bytes() <= preset_.ub_bytes; at += chunk_bytes())
+      free_.push_back(at);
     return absl::OkStatus();
   }
 
@@ -152,7 +159,7 @@ class Member {
         add(half.All(), 0, Kind::kCopy);
         continue;
       }
-      add(half.FirstSent(position_), 0, Kind::kFirst);
+      if (!Pulls()) add(half.FirstSent(position_), 0, Kind::kFirst);
       for (int r = 0; r < half.rounds(); ++r)
         add(half.Combined(position_, r), r, Kind::kCombine);
       for (int r = half.rounds() - 1; r > 0; --r)
@@ -176,6 +183,9 @@ class Member {
   bool OnChip(int partner) const {
     return spec_.group[partner] / cores() == core() / cores();
   }
+  // Whether it reads what its first partner would send.
+  bool Pulls() const { return size() > 1 && OnChip(position_ ^ 1); }
+  static uint32_t ReadyFlag() { return 1u << isa::kFirstPeerFlag; }
   // The flag of what comes in a round of a half, as a mask. Levels between
   // chips are numbered; a half takes its own rounds in its own order.
   uint32_t FlagOf(int half, int round, bool doubling) const {
@@ -253,10 +263,14 @@ class Member {
 
   void Emit(const Step& step) {
     const Exchange& half = halves_[step.half];
-    const int64_t ub = first_slot_ + next_slot_++ % slots_ * 2 * chunk_bytes();
+    const auto kept = kept_.find(step.piece.begin);
+    const bool here = step.kind == Kind::kCombine && kept != kept_.end();
+    const int64_t ub = here ? kept->second : Take();
+    if (here) kept_.erase(kept);
     if (step.kind == Kind::kCopy) {
       LoadPiece(in_, step.piece, ub, 0);
-      return StorePiece(out_, step.piece, ub, 0);
+      StorePiece(out_, step.piece, ub, 0);
+      return Free(ub);
     }
     const uint32_t wait =
         FlagOf(step.half, step.round, step.kind == Kind::kTake);
@@ -268,9 +282,16 @@ class Member {
       LoadPiece(out_, step.piece, ub, wait);
       Give(step, step.round, ub);
     } else {
-      LoadPiece(step.round == 0 ? in_ : out_, step.piece, ub, 0);
-      LoadPiece(scratch_[step.round], step.piece, ub + chunk_bytes(), wait);
-      Combine(ub);
+      const int64_t other = Take();
+      if (!here) LoadPiece(step.round == 0 ? in_ : out_, step.piece, ub, 0);
+      if (step.round == 0 && Pulls()) {
+        LoadPiece(preset_.memory_bytes() + in_, step.piece, other,
+                  std::exchange(ready_, ReadyFlag()) == 0 ? ReadyFlag() : 0);
+      } else {
+        LoadPiece(scratch_[step.round], step.piece, other, wait);
+      }
+      Combine(ub, other);
+      Free(other);
       const int next = step.round + 1;
       if (next == half.rounds()) {
         StorePiece(out_, step.piece, ub, 0);
@@ -278,27 +299,42 @@ class Member {
       } else if (half.Sends(position_, next, step.piece)) {
         SendPiece(step.half, next, /*doubling=*/false, scratch_[next],
                   step.piece, ub, true);
+      } else if (free_.size() > kReserve) {
+        kept_[step.piece.begin] = ub;
+        return;
       } else {
         StorePiece(out_, step.piece, ub, 0);
       }
     }
+    Free(ub);
   }
 
-  void Combine(int64_t ub) {
+  // Places of a piece in the unified buffer; the one that is longest free is
+  // taken next.
+  int64_t Take() {
+    const int64_t ub = free_.front();
+    free_.pop_front();
+    return ub;
+  }
+  void Free(int64_t ub) { free_.push_back(ub); }
+
+  // Combines two places; the result replaces the first.
+  void Combine(int64_t ub, int64_t other) {
     const int64_t rows =
         chunk_bytes() / (preset_.cols * ElementBytes(spec_.type));
     isa::Vrun run;
     run.args[0] = static_cast<uint32_t>(ub);
-    run.args[1] = static_cast<uint32_t>(ub + chunk_bytes());
+    run.args[1] = static_cast<uint32_t>(other);
     run.args[3] =
         static_cast<uint32_t>(preset_.cols * ElementBytes(spec_.type));
     run.args[5] = static_cast<uint32_t>(rows);
-    Access read, write;
-    read.base = write.base = ub;
-    read.len = 2 * chunk_bytes();
-    write.len = chunk_bytes();
+    Access own, read;
+    own.base = ub;
+    read.base = other;
+    own.len = read.len = chunk_bytes();
+    Access write = own;
     write.write = true;
-    builder_.Append(run, {read, write}, rows + 40);
+    builder_.Append(run, {own, read, write}, rows + 40);
     waits_.push_back(0);
     posts_.push_back(0);
   }
@@ -350,7 +386,9 @@ class Member {
   uint32_t halt_waits_ = 0;
   int64_t given_left_[2] = {0, 0};  // pieces for the first partner
   uint64_t in_ = 0, out_ = 0, scratch_[3] = {};
-  int64_t first_slot_ = 0, slots_ = 0, next_slot_ = 0;
+  std::deque<int64_t> free_;         // places in the unified buffer
+  std::map<int64_t, int64_t> kept_;  // by begin of a piece: its place
+  uint32_t ready_ = 0;               // the flag that was waited for
 };
 
 absl::Status Check(const AllReduceSpec& spec, const Preset& preset) {
