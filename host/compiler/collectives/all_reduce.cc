@@ -8,20 +8,16 @@
 // has a flag of its own, so its posts and waits are in one order. The cores of
 // a chip read each other's vectors, which saves to send them.
 #include <algorithm>
-#include <deque>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "host/compiler/collectives/exchange.h"
-#include "host/compiler/hbm_image.h"
-#include "host/compiler/schedule_builder.h"
+#include "host/compiler/collectives/member_program.h"
 #include "host/program/vpu_asm.h"
 #include "systole/collective.h"
-#include "systole/target.h"
 
 namespace systole::compiler {
 namespace {
@@ -62,34 +58,23 @@ std::string CodeOf(const AllReduceSpec& spec) {
          "addi s6, s6, -64\nblt s0, s6, loop\nhalt\n";
 }
 
-class Member {
+class Member : public MemberProgram {
  public:
   Member(const AllReduceSpec& spec, const Preset& preset, int position)
-      : spec_(spec),
-        preset_(preset),
-        position_(position),
-        beat_(preset.beat_bytes()),
-        hbm_(preset),
-        builder_(preset) {}
+      : MemberProgram(preset, spec.group, spec.columns, position),
+        spec_(spec) {}
 
   absl::StatusOr<Program> Compile() {
     PlaceMemory();
-    if (hbm_.size() + kCodeRoom > preset_.memory_bytes()) {
-      return absl::ResourceExhaustedError(absl::StrFormat(
-          "an all-reduce of %d elements needs %d bytes of a core's memory of "
-          "%d",
-          spec_.elements, hbm_.size() + kCodeRoom, preset_.memory_bytes()));
-    }
+    if (absl::Status s = CheckMemory(); !s.ok()) return s;
     if (absl::Status s = LoadCode(); !s.ok()) return s;
     MakeEvents();
     for (const Step& step : steps_) Emit(step);
-    return Finish();
+    return Finish(halt_waits_);
   }
 
  private:
-  static constexpr uint64_t kCodeRoom = 1 << 20;
   static constexpr int64_t kLag = 3;  // slots
-  static constexpr int64_t kRows = 64;
   // Places that are not taken for what is kept.
   static constexpr size_t kReserve = 24;
 
@@ -102,48 +87,42 @@ class Member {
     Piece piece;
   };
 
-  int size() const { return static_cast<int>(spec_.group.size()); }
-  int core() const { return spec_.group[position_]; }
-  // Bytes of a piece at most: rounds of the kernel fill it.
-  int64_t chunk_bytes() const { return kRows * 4 * preset_.cols; }
-
-  // Addresses are the same in all members' memories.
   void PlaceMemory() {
     const auto bytes = static_cast<uint64_t>(
-        (spec_.elements * ElementBytes(spec_.type) + beat_ - 1) / beat_ *
-        beat_);
-    in_ = hbm_.Allocate(bytes);
-    out_ = hbm_.Allocate(bytes);
-    for (uint64_t& scratch : scratch_) scratch = hbm_.Allocate(bytes);
-    const int64_t beats = static_cast<int64_t>(bytes) / beat_;
+        (spec_.elements * ElementBytes(spec_.type) + beat() - 1) / beat() *
+        beat());
+    in_ = hbm().Allocate(bytes);
+    out_ = hbm().Allocate(bytes);
+    for (uint64_t& scratch : scratch_) scratch = hbm().Allocate(bytes);
+    const int64_t beats = static_cast<int64_t>(bytes) / beat();
     const int64_t first =
-        (FirstHalf(spec_.elements) * ElementBytes(spec_.type) + beat_ - 1) /
-        beat_;
+        (FirstHalf(spec_.elements) * ElementBytes(spec_.type) + beat() - 1) /
+        beat();
     std::vector<int> order;
     for (int l = 0; 1 << l < size(); ++l) order.push_back(l);
-    const int64_t chunk = chunk_bytes() / beat_;
+    const int64_t chunk = piece_bytes() / beat();
     halves_.emplace_back(Piece{0, first}, order, chunk, kLag);
     if (order.size() > 1) std::reverse(order.begin() + 1, order.end());
     halves_.emplace_back(Piece{first, beats}, order, chunk, kLag);
+    AddTensor(TensorOf("in", in_));
+    AddTensor(TensorOf("out", out_));
   }
 
   absl::Status LoadCode() {
-    const int64_t row = preset_.cols * ElementBytes(spec_.type);
+    const int64_t row = preset().cols * ElementBytes(spec_.type);
     absl::StatusOr<vpu::Code> code =
         vpu::Assemble(CodeOf(spec_), "all_reduce", {{"ROW", row}});
     if (!code.ok()) return code.status();
     const auto count = static_cast<int64_t>(code->words.size());
     const DataSegment segment =
-        vpu::Segment("all_reduce", hbm_.Allocate(count * 8), code->words);
+        vpu::Segment("all_reduce", hbm().Allocate(count * 8), code->words);
     const vpu::CodeLoad in = vpu::LoadCode(segment.hbm_addr, 0, count, 0);
-    program_.segments.push_back(segment);
+    AddSegment(segment);
     // The vector may be read from here on.
     Append(in.load, 0, Pulls() ? ReadyFlag() : 0);
     Append(in.vload);
-    const int64_t word = std::max(preset_.word_bytes(), beat_);
-    for (int64_t at = (count * 8 + word - 1) / word * word;
-         at + chunk_bytes() <= preset_.ub_bytes; at += chunk_bytes())
-      free_.push_back(at);
+    const int64_t word = std::max(preset().word_bytes(), beat());
+    MakePlaces((count * 8 + word - 1) / word * word);
     return absl::OkStatus();
   }
 
@@ -159,11 +138,11 @@ class Member {
         add(half.All(), 0, Kind::kCopy);
         continue;
       }
-      if (!Pulls()) add(half.FirstSent(position_), 0, Kind::kFirst);
+      if (!Pulls()) add(half.FirstSent(position()), 0, Kind::kFirst);
       for (int r = 0; r < half.rounds(); ++r)
-        add(half.Combined(position_, r), r, Kind::kCombine);
+        add(half.Combined(position(), r), r, Kind::kCombine);
       for (int r = half.rounds() - 1; r > 0; --r)
-        add(half.Taken(position_, r), r, Kind::kTake);
+        add(half.Taken(position(), r), r, Kind::kTake);
     }
     std::stable_sort(
         steps_.begin(), steps_.end(),
@@ -172,86 +151,48 @@ class Member {
     for (int h = 0; h < 2; ++h) {
       if (halves_[h].rounds() == 0) continue;
       const auto given =
-          halves_[h].Given(halves_[h].PartnerOf(position_, 0), 0);
+          halves_[h].Given(halves_[h].PartnerOf(position(), 0), 0);
       if (!given.empty()) halt_waits_ |= FlagOf(h, 0, /*doubling=*/true);
-      const auto mine = halves_[h].Given(position_, 0);
+      const auto mine = halves_[h].Given(position(), 0);
       given_left_[h] = static_cast<int64_t>(mine.size());
     }
   }
 
-  int cores() const { return static_cast<int>(preset_.chip.cores); }
-  bool OnChip(int partner) const {
-    return spec_.group[partner] / cores() == core() / cores();
-  }
   // Whether it reads what its first partner would send.
-  bool Pulls() const { return size() > 1 && OnChip(position_ ^ 1); }
+  bool Pulls() const {
+    return size() > 1 && OnChip(position(), position() ^ 1);
+  }
   static uint32_t ReadyFlag() { return 1u << isa::kFirstPeerFlag; }
   // The flag of what comes in a round of a half, as a mask. Levels between
   // chips are numbered; a half takes its own rounds in its own order.
   uint32_t FlagOf(int half, int round, bool doubling) const {
-    const int partner = halves_[half].PartnerOf(position_, round);
+    const int partner = halves_[half].PartnerOf(position(), round);
     const int of_level = half * 2 + (doubling ? 1 : 0);
-    if (OnChip(partner)) return 1u << (isa::kFirstPeerFlag + of_level);
+    if (OnChip(position(), partner))
+      return 1u << (isa::kFirstPeerFlag + of_level);
     return 1u << (isa::kFirstLinkFlag + 4 * LinkLevel(partner) + of_level);
   }
   // Number of a level among those that lead to other chips.
   int LinkLevel(int partner) const {
     int number = 0;
-    for (int l = 0; (position_ ^ partner) != 1 << l; ++l)
-      number += OnChip(position_ ^ 1 << l) ? 0 : 1;
+    for (int l = 0; (position() ^ partner) != 1 << l; ++l)
+      number += OnChip(position(), position() ^ 1 << l) ? 0 : 1;
     return number;
   }
 
-  template <class Op>
-  void Append(const Op& op, uint32_t wait = 0, uint32_t post = 0) {
-    builder_.Append(op);
-    waits_.push_back(wait);
-    posts_.push_back(post);
-  }
-  void LoadPiece(uint64_t from, const Piece& piece, int64_t ub, uint32_t wait) {
-    isa::Load load;
-    load.hbm_addr = from + piece.begin * beat_;
-    load.ub_addr = static_cast<uint32_t>(ub);
-    load.len = static_cast<uint32_t>(piece.beats() * beat_);
-    load.n1 = load.n2 = 1;
-    Append(load, wait);
-  }
-  // To an address of a partner's memory, or of its own.
-  void StorePiece(uint64_t to, const Piece& piece, int64_t ub, uint32_t post) {
-    isa::Store store;
-    store.hbm_addr = to + piece.begin * beat_;
-    store.ub_addr = static_cast<uint32_t>(ub);
-    store.len = static_cast<uint32_t>(piece.beats() * beat_);
-    store.n1 = store.n2 = 1;
-    Append(store, 0, post);
-  }
-  // The piece to the partner of a round, with or without its flag.
+  // The piece to the partner of a round, with or without its flag. Where there
+  // are two ways, the halves take one each.
   void SendPiece(int half, int round, bool doubling, uint64_t to,
                  const Piece& piece, int64_t ub, bool post) {
-    const int partner = halves_[half].PartnerOf(position_, round);
-    const uint32_t flag = FlagOf(half, round, doubling);
-    if (OnChip(partner)) {
-      return StorePiece(preset_.memory_bytes() + to, piece, ub,
-                        post ? flag : 0);
-    }
-    isa::Send send;
-    const int there = spec_.group[partner];
-    send.dst_x = static_cast<uint32_t>(there / cores() % spec_.columns);
-    send.dst_y = static_cast<uint32_t>(there / cores() / spec_.columns);
-    send.dst_core = static_cast<uint32_t>(there % cores());
-    // Where there are two ways, the cores of a chip take one each, and so do
-    // the halves.
-    if ((core() + half) % 2 != 0) send.header.flags |= isa::Send::kNegative;
-    if (post) {
-      send.header.flags |= isa::Send::kPost;
-      send.link_flag =
-          static_cast<uint32_t>(__builtin_ctz(flag) - isa::kFirstLinkFlag);
-    }
-    send.hbm_addr = to + piece.begin * beat_;
-    send.ub_addr = static_cast<uint32_t>(ub);
-    send.len = static_cast<uint32_t>(piece.beats() * beat_);
-    send.n1 = send.n2 = 1;
-    Append(send);
+    Send(halves_[half].PartnerOf(position(), round), to + piece.begin * beat(),
+         piece.beats() * beat(), ub, post ? FlagOf(half, round, doubling) : 0,
+         half != 0);
+  }
+  void LoadPiece(uint64_t from, const Piece& piece, int64_t ub, uint32_t wait) {
+    Load(from + piece.begin * beat(), piece.beats() * beat(), ub, wait);
+  }
+  void StorePiece(uint64_t to, const Piece& piece, int64_t ub) {
+    Store(to + piece.begin * beat(), piece.beats() * beat(), ub);
   }
   void Give(const Step& step, int before, int64_t ub) {
     for (int r = before - 1; r >= 0; --r) {
@@ -269,7 +210,7 @@ class Member {
     if (here) kept_.erase(kept);
     if (step.kind == Kind::kCopy) {
       LoadPiece(in_, step.piece, ub, 0);
-      StorePiece(out_, step.piece, ub, 0);
+      StorePiece(out_, step.piece, ub);
       return Free(ub);
     }
     const uint32_t wait =
@@ -285,7 +226,7 @@ class Member {
       const int64_t other = Take();
       if (!here) LoadPiece(step.round == 0 ? in_ : out_, step.piece, ub, 0);
       if (step.round == 0 && Pulls()) {
-        LoadPiece(preset_.memory_bytes() + in_, step.piece, other,
+        LoadPiece(preset().memory_bytes() + in_, step.piece, other,
                   std::exchange(ready_, ReadyFlag()) == 0 ? ReadyFlag() : 0);
       } else {
         LoadPiece(scratch_[step.round], step.piece, other, wait);
@@ -294,70 +235,40 @@ class Member {
       Free(other);
       const int next = step.round + 1;
       if (next == half.rounds()) {
-        StorePiece(out_, step.piece, ub, 0);
+        StorePiece(out_, step.piece, ub);
         Give(step, half.rounds(), ub);
-      } else if (half.Sends(position_, next, step.piece)) {
+      } else if (half.Sends(position(), next, step.piece)) {
         SendPiece(step.half, next, /*doubling=*/false, scratch_[next],
                   step.piece, ub, true);
-      } else if (free_.size() > kReserve) {
+      } else if (places() > kReserve) {
         kept_[step.piece.begin] = ub;
         return;
       } else {
-        StorePiece(out_, step.piece, ub, 0);
+        StorePiece(out_, step.piece, ub);
       }
     }
     Free(ub);
   }
 
-  // Places of a piece in the unified buffer; the one that is longest free is
-  // taken next.
-  int64_t Take() {
-    const int64_t ub = free_.front();
-    free_.pop_front();
-    return ub;
-  }
-  void Free(int64_t ub) { free_.push_back(ub); }
-
   // Combines two places; the result replaces the first.
   void Combine(int64_t ub, int64_t other) {
     const int64_t rows =
-        chunk_bytes() / (preset_.cols * ElementBytes(spec_.type));
+        piece_bytes() / (preset().cols * ElementBytes(spec_.type));
     isa::Vrun run;
     run.args[0] = static_cast<uint32_t>(ub);
     run.args[1] = static_cast<uint32_t>(other);
     run.args[3] =
-        static_cast<uint32_t>(preset_.cols * ElementBytes(spec_.type));
+        static_cast<uint32_t>(preset().cols * ElementBytes(spec_.type));
     run.args[5] = static_cast<uint32_t>(rows);
     Access own, read;
     own.base = ub;
     read.base = other;
-    own.len = read.len = chunk_bytes();
+    own.len = read.len = piece_bytes();
     Access write = own;
     write.write = true;
-    builder_.Append(run, {own, read, write}, rows + 40);
-    waits_.push_back(0);
-    posts_.push_back(0);
+    Append(run, {own, read, write}, rows + 40);
   }
 
-  absl::StatusOr<Program> Finish() {
-    absl::StatusOr<Schedule> schedule = builder_.Finish(/*reorder=*/false);
-    if (!schedule.ok()) return schedule.status();
-    program_.descriptors = std::move(schedule->descriptors);
-    waits_.push_back(halt_waits_);
-    posts_.push_back(0);
-    for (size_t i = 0; i < program_.descriptors.size(); ++i) {
-      isa::Descriptor& d = program_.descriptors[i];
-      isa::PutBits(d, 32, 32, isa::GetBits(d, 32, 32) | waits_[i]);
-      isa::PutBits(d, 64, 32, isa::GetBits(d, 64, 32) | posts_[i]);
-    }
-    program_.preset = std::string(preset_.name);
-    program_.tensors = {TensorOf("in", in_), TensorOf("out", out_)};
-    program_.prog_addr =
-        hbm_.Allocate(program_.descriptors.size() * isa::kDescriptorBytes);
-    // Stores reach the other core of the chip.
-    program_.hbm_bytes = preset_.reach_bytes();
-    return std::move(program_);
-  }
   TensorInfo TensorOf(const char* name, uint64_t at) const {
     TensorInfo tensor;
     tensor.name = name;
@@ -367,48 +278,33 @@ class Member {
     tensor.channels = spec_.elements;
     tensor.hbm_addr = at;
     tensor.pitch = tensor.img_pitch =
-        (tensor.line_bytes() + beat_ - 1) / beat_ * beat_;
+        (tensor.line_bytes() + beat() - 1) / beat() * beat();
     tensor.is_input = at == in_;
     tensor.is_output = at == out_;
     return tensor;
   }
 
   const AllReduceSpec& spec_;
-  const Preset& preset_;
-  const int position_;
-  const int64_t beat_;
-  HbmImage hbm_;
-  ScheduleBuilder builder_;
-  Program program_;
   std::vector<Exchange> halves_;
   std::vector<Step> steps_;
-  std::vector<uint32_t> waits_, posts_;  // of others' flags, by descriptor
   uint32_t halt_waits_ = 0;
   int64_t given_left_[2] = {0, 0};  // pieces for the first partner
   uint64_t in_ = 0, out_ = 0, scratch_[3] = {};
-  std::deque<int64_t> free_;         // places in the unified buffer
   std::map<int64_t, int64_t> kept_;  // by begin of a piece: its place
   uint32_t ready_ = 0;               // the flag that was waited for
 };
 
 absl::Status Check(const AllReduceSpec& spec, const Preset& preset) {
-  if (!Target(preset).float_modules()) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "preset '%s' has the %s cell; an all-reduce needs the bf16 cell",
-        preset.name, preset.cell_name()));
-  }
+  if (absl::Status s = CheckGroup(spec.group, spec.columns, preset); !s.ok())
+    return s;
   if (spec.elements < 1) {
     return absl::InvalidArgumentError(
         absl::StrFormat("an all-reduce of %d elements", spec.elements));
   }
   const size_t size = spec.group.size();
-  const std::set<int> different(spec.group.begin(), spec.group.end());
-  if (size == 0 || size > 8 || (size & (size - 1)) != 0 ||
-      different.size() != size || *different.begin() < 0 || spec.columns < 1) {
+  if ((size & (size - 1)) != 0) {
     return absl::InvalidArgumentError(absl::StrFormat(
-        "an all-reduce over %d cores, %d of them different, on a torus of %d "
-        "columns: 1, 2, 4 or 8 cores of a device are needed",
-        size, different.size(), spec.columns));
+        "an all-reduce over %d cores: 1, 2, 4 or 8 are needed", size));
   }
   const int cores = static_cast<int>(preset.chip.cores);
   int levels = 0;
@@ -425,11 +321,6 @@ absl::Status Check(const AllReduceSpec& spec, const Preset& preset) {
           "have to be neighbours everywhere",
           0, 1 << l, p, p ^ 1 << l));
     }
-  }
-  if (levels > 0 && preset.chip.link_bytes == 0) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "an all-reduce over several chips: chips of preset '%s' have no links",
-        preset.name));
   }
   if (levels > 2) {
     return absl::InvalidArgumentError(

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// All-reduce over the cores of a device (docs/collectives.md): every core of a
-// group has a vector, and all of them get the elementwise sum, maximum or
-// minimum of all.
+// Collective operations over the cores of a device (docs/collectives.md).
+// All-reduce: every core of a group has a vector, and all of them get the
+// elementwise sum, maximum or minimum of all. Exchange: parts of the cores'
+// vectors go to places in others' vectors; all-gather, all-to-all, broadcast
+// and permutations are such.
 //
 //   auto cores = Device::OpenCores("rtl", {.preset = "minichip",
 //                                          .torus = {2, 2}});
@@ -17,6 +19,7 @@
 #define SYSTOLE_COLLECTIVE_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -32,7 +35,7 @@ struct AllReduceSpec {
   Operation operation = Operation::kSum;
   Type type = Type::kFloat32;
   int64_t elements = 1;
-  // Cores, in the order of their positions: 1, 2, 4 or 8 different ones, of 4
+  // Cores in the order of their positions: 1, 2, 4 or 8 different ones, of 4
   // chips at most. Numbered as Device::OpenCores returns them.
   std::vector<int> group;
   int columns = 1;  // of the torus
@@ -44,6 +47,40 @@ struct AllReduceSpec {
 // kResourceExhausted (elements that the memory does not hold).
 absl::StatusOr<std::vector<Program>> CompileAllReduce(const AllReduceSpec& spec,
                                                       const Preset& preset);
+
+// Bytes of the vector of position `from` that go to the vector of position
+// `to`.
+struct Transfer {
+  int from = 0, to = 0;
+  int64_t from_byte = 0, to_byte = 0, bytes = 0;
+};
+
+// Offsets are multiples of the beat, and `bytes` too where the transfer does
+// not end a vector. No byte is written twice.
+struct ExchangeSpec {
+  int64_t in_bytes = 0, out_bytes = 0;  // of a vector before and after
+  std::vector<Transfer> transfers;
+  std::vector<int> group;  // 1 to 8 different cores
+  int columns = 1;         // of the torus
+};
+
+// Every position gets the vectors of all, in the order of the positions.
+ExchangeSpec AllGather(int64_t bytes, std::vector<int> group, int columns);
+// Part q of the vector of position p becomes part p of that of q.
+ExchangeSpec AllToAll(int64_t part_bytes, std::vector<int> group, int columns);
+// Every position gets the vector of `root`.
+ExchangeSpec Broadcast(int root, int64_t bytes, std::vector<int> group,
+                       int columns);
+// Position `second` gets the vector of position `first` of each pair. Those
+// that get none keep what is in theirs.
+ExchangeSpec Permute(const std::vector<std::pair<int, int>>& pairs,
+                     int64_t bytes, std::vector<int> group, int columns);
+
+// A program for each position, with tensors "in" and "out" of int8. Errors as
+// above, and kInvalidArgument for a transfer that is outside of the vectors or
+// not aligned.
+absl::StatusOr<std::vector<Program>> CompileExchange(const ExchangeSpec& spec,
+                                                     const Preset& preset);
 
 }  // namespace systole::compiler
 

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "host/compiler/collectives/member_program.h"
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "systole/target.h"
+
+namespace systole::compiler {
+
+absl::Status CheckGroup(const std::vector<int>& group, int columns,
+                        const Preset& preset) {
+  if (!Target(preset).float_modules()) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "preset '%s' has the %s cell; cores that exchange have the bf16 cell",
+        preset.name, preset.cell_name()));
+  }
+  const std::set<int> different(group.begin(), group.end());
+  if (group.empty() || group.size() > 8 || different.size() != group.size() ||
+      *different.begin() < 0 || columns < 1) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "a group of %d cores, %d of them different, on a torus of %d columns: "
+        "1 to 8 cores of a device are needed",
+        group.size(), different.size(), columns));
+  }
+  const int64_t cores = preset.chip.cores;
+  if (*different.begin() / cores != *different.rbegin() / cores &&
+      preset.chip.link_bytes == 0) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "a group of several chips: chips of preset '%s' have no links",
+        preset.name));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MemberProgram::CheckMemory() const {
+  constexpr uint64_t kCodeRoom = 1 << 20;
+  if (hbm_.size() + kCodeRoom <= preset_.memory_bytes())
+    return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrFormat("the exchange needs %d bytes of a core's memory of %d",
+                      hbm_.size() + kCodeRoom, preset_.memory_bytes()));
+}
+
+void MemberProgram::Load(uint64_t from, int64_t bytes, int64_t ub,
+                         uint32_t wait) {
+  isa::Load load;
+  load.hbm_addr = from;
+  load.ub_addr = static_cast<uint32_t>(ub);
+  load.len = static_cast<uint32_t>(bytes);
+  load.n1 = load.n2 = 1;
+  Append(load, wait);
+}
+
+void MemberProgram::Store(uint64_t to, int64_t bytes, int64_t ub,
+                          uint32_t post) {
+  isa::Store store;
+  store.hbm_addr = to;
+  store.ub_addr = static_cast<uint32_t>(ub);
+  store.len = static_cast<uint32_t>(bytes);
+  store.n1 = store.n2 = 1;
+  Append(store, 0, post);
+}
+
+void MemberProgram::Send(int partner, uint64_t to, int64_t bytes, int64_t ub,
+                         uint32_t flag, bool other_way) {
+  if (partner == position_) return Store(to, bytes, ub, flag);
+  if (OnChip(position_, partner))
+    return Store(preset_.memory_bytes() + to, bytes, ub, flag);
+  isa::Send send;
+  const int there = group_[partner];
+  send.dst_x = static_cast<uint32_t>(there / cores() % columns_);
+  send.dst_y = static_cast<uint32_t>(there / cores() / columns_);
+  send.dst_core = static_cast<uint32_t>(there % cores());
+  // The cores of a chip take different ways.
+  if ((core() % 2 != 0) != other_way) send.header.flags |= isa::Send::kNegative;
+  if (flag != 0) {
+    send.header.flags |= isa::Send::kPost;
+    send.link_flag =
+        static_cast<uint32_t>(__builtin_ctz(flag) - isa::kFirstLinkFlag);
+  }
+  send.hbm_addr = to;
+  send.ub_addr = static_cast<uint32_t>(ub);
+  send.len = static_cast<uint32_t>(bytes);
+  send.n1 = send.n2 = 1;
+  Append(send);
+}
+
+void MemberProgram::MakePlaces(int64_t first) {
+  for (int64_t at = first; at + piece_bytes() <= preset_.ub_bytes;
+       at += piece_bytes())
+    free_.push_back(at);
+}
+
+int64_t MemberProgram::Take() {
+  const int64_t ub = free_.front();
+  free_.pop_front();
+  return ub;
+}
+
+absl::StatusOr<Program> MemberProgram::Finish(uint32_t halt_waits) {
+  absl::StatusOr<Schedule> schedule = builder_.Finish(/*reorder=*/false);
+  if (!schedule.ok()) return schedule.status();
+  program_.descriptors = std::move(schedule->descriptors);
+  Note(halt_waits, 0);
+  for (size_t i = 0; i < program_.descriptors.size(); ++i) {
+    isa::Descriptor& d = program_.descriptors[i];
+    isa::PutBits(d, 32, 32, isa::GetBits(d, 32, 32) | waits_[i]);
+    isa::PutBits(d, 64, 32, isa::GetBits(d, 64, 32) | posts_[i]);
+  }
+  program_.preset = std::string(preset_.name);
+  program_.prog_addr =
+      hbm_.Allocate(program_.descriptors.size() * isa::kDescriptorBytes);
+  // Stores reach the other core of the chip.
+  program_.hbm_bytes = preset_.reach_bytes();
+  return std::move(program_);
+}
+
+}  // namespace systole::compiler
