@@ -95,9 +95,7 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
     case isa::Opcode::kSend: {  // a packet after the other, on one link
       const isa::Send op = isa::Send::Decode(d);
       const int64_t beats = Beats(op.len, int64_t{op.n1} * op.n2, preset);
-      cost.issue = beats * preset.beat_bytes() /
-                   std::max<int64_t>(preset.chip.link_bytes, 1);
-      cost.issue += cost.issue / 16;  // heads and CRCs
+      cost.issue = beats * 8 * 17 / 16;  // of a link, with heads and CRCs
       break;
     }
     case isa::Opcode::kWeights: {

@@ -29,6 +29,8 @@ uint64_t TilesTaken(const isa::Matmul& d) {
 
 std::string_view QueueName(int queue) { return isa::kQueueNames[queue]; }
 
+}  // namespace
+
 std::string SpaceRange(Space space, const Range& r) {
   switch (space) {
     case Space::kUb:
@@ -41,8 +43,6 @@ std::string SpaceRange(Space space, const Range& r) {
   }
   return absl::StrFormat("HBM bytes 0x%x..0x%x", r.begin, r.end - 1);
 }
-
-}  // namespace
 
 absl::Status RaceReport::ToStatus() const {
   if (count == 0) return absl::OkStatus();
@@ -89,38 +89,6 @@ RaceChecker::~RaceChecker() {
     ended[OfDevice(static_cast<isa::Queue>(q))] = queues_[q].count;
   }
   device_->cores[core_] = nullptr;
-}
-
-int RaceChecker::CoreOf(int queue) const {
-  const int cores = static_cast<int>(device_->cores.size());
-  const int flow = queue - cores * isa::kNumQueues;
-  return flow < 0 ? queue / isa::kNumQueues : flow / (2 * cores);
-}
-
-Channel& RaceChecker::Waited(int flag) {
-  if (!OfOthers(flag)) return channels_[flag];
-  return device_->channels[core_][flag - isa::kFirstLinkFlag];
-}
-
-Channel& RaceChecker::Posted(int flag) {
-  if (!OfOthers(flag)) return channels_[flag];
-  return device_->channels[core_ ^ 1][flag - isa::kFirstLinkFlag];
-}
-
-Ranges RaceChecker::OfDevice(const Ranges& ranges) const {
-  if (core_ == 0) return ranges;
-  const uint64_t own = preset_.memory_bytes();
-  const uint64_t first = core_ * own, second = (core_ ^ 1) * own;
-  Ranges pieces;
-  for (const Range& r : ranges) {
-    if (r.begin < own)
-      pieces.push_back({r.begin + first, std::min(r.end, own) + first});
-    if (r.end > own) {
-      pieces.push_back(
-          {std::max(r.begin, own) - own + second, r.end - own + second});
-    }
-  }
-  return Normalise(std::move(pieces));
 }
 
 void RaceChecker::Execute(uint32_t index, const isa::Descriptor& descriptor,
@@ -243,36 +211,6 @@ void RaceChecker::PostTo(Channel& c, int flag, const Access& self,
   c.messages.push_back(done);
 }
 
-// Complete is a send when the network has its packets. That they have arrived
-// is known by a later post of the same flow alone.
-void RaceChecker::Deliver(const Access& self, const isa::Send& send,
-                          const Ranges& sent, const Clock& start,
-                          const Clock& done) {
-  const int cores = static_cast<int>(device_->cores.size());
-  const int to = network_->Number(send.dst_x, send.dst_y, send.dst_core);
-  const int way = (send.header.flags & isa::Send::kNegative) != 0 ? 1 : 0;
-  const int flow = (core_ * cores + to) * 2 + way;
-  const Access packets = {static_cast<uint16_t>(cores * isa::kNumQueues + flow),
-                          ++device_->sent[flow], self.index};
-  const uint64_t base = to * preset_.memory_bytes();
-  Ranges writes;
-  for (const Range& range : sent)
-    writes.push_back({range.begin + base, range.end + base});
-  CheckPrograms(self, writes);
-  for (const Range& range : writes) {
-    device_->memory.Write(
-        range, packets,
-        [&](const Range& r, const Access& earlier, bool writes) {
-          Conflict(Space::kHbm, r, earlier, writes, packets, true, start);
-        });
-  }
-  if ((send.header.flags & isa::Send::kPost) == 0) return;
-  Clock known = done;
-  known[packets.queue] = packets.number;
-  PostTo(device_->channels[to][send.link_flag],
-         isa::kFirstLinkFlag + send.link_flag, self, known);
-}
-
 void RaceChecker::PushTiles(const Access& self, uint64_t tiles,
                             const Clock& done) {
   if (taken_ < pushed_) {
@@ -351,21 +289,6 @@ void RaceChecker::Touch(const Access& self, const isa::Descriptor& descriptor,
          absl::StrFormat(
              "race on %s: read and written by one descriptor:\n  %s",
              SpaceRange(Space::kUb, r), Show(self.index))});
-  }
-}
-
-void RaceChecker::CheckPrograms(const Access& self, const Ranges& writes) {
-  for (const RaceChecker* core : device_->cores) {
-    if (core == nullptr) continue;
-    for (const Range& r :
-         Intersect(writes, core->OfDevice({core->program_}))) {
-      Add({3, self.index, self.index, Space::kHbm, r,
-           absl::StrFormat(
-               "race on %s: written, and fetched by the sequencer%s:\n"
-               "  %s",
-               SpaceRange(Space::kHbm, r),
-               core == this ? "" : " of another core", Show(self.index))});
-    }
   }
 }
 

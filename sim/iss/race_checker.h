@@ -53,6 +53,9 @@ struct RaceReport {
 
 class RaceChecker;
 
+// "HBM bytes 0x40..0x7f"
+std::string SpaceRange(Space space, const Range& r);
+
 // For each queue of a device: how many of its descriptors are known to be
 // complete; for each flow of packets: how many of its sends have arrived. A
 // flow is what a core sends to another one around a ring in one direction.

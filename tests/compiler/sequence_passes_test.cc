@@ -258,10 +258,8 @@ TEST(SyncFlags, OneForEachPairOfQueuesThatMayDepend) {
   std::vector<int> flags;
   for (int a = 0; a < isa::kNumQueues; ++a) {
     for (int b = 0; b < isa::kNumQueues; ++b) {
-      const int flag =
-          ChannelFlag(static_cast<Queue>(a), static_cast<Queue>(b));
+      const int flag = ChannelFlag(Queue(a), Queue(b));
       if (flag >= 0) flags.push_back(flag);
-      if (a == b) EXPECT_EQ(flag, -1);
     }
   }
   std::sort(flags.begin(), flags.end());

@@ -262,9 +262,8 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
   const int chips = options.columns * options.rows;
   const int most = chips > 1 ? chips : static_cast<int>(preset->chip.cores);
   if (options.threads < 1 || options.threads > most) {
-    const std::string what = chips > 1
-                                 ? absl::StrCat(chips, " chips are")
-                                 : absl::StrCat(options.preset, " is");
+    const std::string what = chips > 1 ? absl::StrCat(chips, " chips are")
+                                       : absl::StrCat(options.preset, " is");
     return absl::InvalidArgumentError(
         most == 1
             ? absl::StrFormat("%d threads: %s is simulated by 1",

@@ -89,8 +89,8 @@ struct DeviceOptions {
   // Bits that turn on the way from chip to chip, of 2^20 (rtl). The links send
   // again what is spoilt.
   int wire_errors = 0;
-  // That simulate (rtl): a chip with two cores 1 or 2, a torus up to one a chip.
-  // Several are faster if the host has as many processors to spare.
+  // That simulate (rtl): a chip with two cores 1 or 2, a torus up to one a
+  // chip. Several are faster if the host has as many processors to spare.
   int threads = 1;
   // Core 1 of a chip with two stands still, in reset (rtl), which is twice as
   // fast. For programs that do not reach for its memory: an access there is
