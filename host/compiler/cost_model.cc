@@ -94,8 +94,7 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
     }
     case isa::Opcode::kSend: {  // a packet after the other, on one link
       const isa::Send op = isa::Send::Decode(d);
-      const int64_t beats = Beats(op.len, int64_t{op.n1} * op.n2, preset);
-      cost.issue = beats * 8 * 17 / 16;  // of a link, with heads and CRCs
+      cost.issue = Beats(op.len, int64_t{op.n1} * op.n2, preset) * 8 * 17 / 16;
       break;
     }
     case isa::Opcode::kWeights: {
