@@ -33,6 +33,10 @@ ir::EvaluateOptions OptionsOf(ir::ProductUnit& products) {
   return options;
 }
 
+Literal NumberOf(int id) {
+  return Literal(std::vector<uint32_t>{static_cast<uint32_t>(id)});
+}
+
 using Nodes = std::vector<const ir::Node*>;
 
 // The node of a program that its fault's message names, or the first one.
@@ -97,8 +101,13 @@ PlacedValue OnHost(Literal literal) {
   return value;
 }
 
-KernelExecutor::KernelExecutor(Core& core, ir::ProductUnit& products)
-    : core_(core), evaluation_(OptionsOf(products)) {}
+KernelExecutor::KernelExecutor(Core& core, ir::ProductUnit& products,
+                               Process process)
+    : core_(core),
+      process_(process),
+      replica_(OnHost(NumberOf(process.number / process.grid.partitions))),
+      partition_(OnHost(NumberOf(process.number % process.grid.partitions))),
+      evaluation_(OptionsOf(products)) {}
 
 absl::StatusOr<std::shared_ptr<DeviceMemory>> KernelExecutor::Allocate(
     int64_t bytes) {
@@ -237,6 +246,30 @@ absl::Status KernelExecutor::RunNode(const lanes::PlanStep& step,
   return absl::OkStatus();
 }
 
+absl::Status KernelExecutor::RunCollective(const lanes::PlanStep& step,
+                                           PlacedValues& values) {
+  const ir::Node& node = *step.node;
+  if (process_.communicator == nullptr) {
+    return absl::InternalError("a collective of a program without processes");
+  }
+  PlacedValues operands;
+  for (const int slot : step.inputs) operands.push_back(values[slot]);
+  for (const int slot : step.dead) values[slot] = nullptr;
+  const CollectiveGroups::Membership member =
+      process_.groups->Of(node, process_.number);
+  const bool sends = member.sources->empty() || (*member.sources)[0] == 0;
+  if (member.all->size() > 1 || !sends) {
+    ++counts_.collectives;
+    absl::StatusOr<PlacedValues> results =
+        process_.communicator->Exchange(node, process_.number, operands, *this);
+    if (!results.ok()) return results.status();
+    operands = *std::move(results);
+  }
+  for (size_t i = 0; i < step.outputs.size(); ++i)
+    values[step.outputs[i]] = std::move(operands[i]);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<PlacedValues> KernelExecutor::RunRegion(
     const ir::Module& region, const lanes::DevicePlan& plan,
     PlacedValues inputs) {
@@ -352,11 +385,16 @@ absl::StatusOr<PlacedValues> KernelExecutor::Run(
     values[plan.parameters[i]] = std::move(inputs[i]);
   for (size_t i = 0; i < constants.size(); ++i)
     values[plan.constants[i].first] = constants[i];
+  for (const auto& [slot, op] : plan.device_ids)
+    values[slot] = op == ir::Op::kHloReplicaId ? replica_ : partition_;
   for (const lanes::PlanStep& step : plan.steps) {
-    const absl::Status s = step.kernel ? RunKernel(step, values)
-                           : lanes::IsControl(*step.node)
-                               ? RunControl(step, plan, values)
-                               : RunNode(step, values);
+    const absl::Status s =
+        step.kernel                       ? RunKernel(step, values)
+        : lanes::IsControl(*step.node)    ? RunControl(step, plan, values)
+        : ir::IsCollective(step.node->op) ? RunCollective(step, values)
+                                          : RunNode(step, values);
+    // What another process reports has its place already.
+    if (!s.ok() && !step.kernel && ir::IsCollective(step.node->op)) return s;
     if (!s.ok()) {
       const ir::Node& node =
           step.kernel ? FaultyOf(step, s.message()) : *step.node;
