@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/partition/partitioner.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "host/ir/verifier.h"
+#include "host/partition/op_rules.h"
+#include "host/partition/scope.h"
+
+namespace systole::partition {
+namespace {
+
+using ir::ElementType;
+using ir::Node;
+using ir::Op;
+using ir::Type;
+using ir::Value;
+
+using Suggestion = std::optional<Sharding>;
+
+Type TileType(const Type& whole, const Sharding& sharding) {
+  return {whole.element, TileShape(sharding, whole.shape), {}};
+}
+
+// The tiles of each factor, all on devices in the same order.
+struct Division {
+  std::vector<Parts> factors;
+  std::vector<int> devices;
+
+  Sharding Of(const std::vector<int>& dims) const {
+    Sharding sharding = Sharding::Replicated(dims.size());
+    for (size_t d = 0; d < dims.size(); ++d)
+      if (dims[d] != kWhole) sharding.dims[d] = factors[dims[d]];
+    sharding.devices = devices;
+    return Normalised(std::move(sharding));
+  }
+};
+
+// Chooses the tiles of an operation's factors: first those of a sharding of
+// one of its results, then those of its operands.
+class Chooser {
+ public:
+  Chooser(const Node& node, const OpRule& rule) : node_(node), rule_(rule) {
+    division_.factors.resize(rule.factors);
+    fixed_.resize(rule.factors, false);
+  }
+
+  // A suggestion fixes the factors of a result; those it does not divide stay
+  // whole.
+  void Suggest(int result, const Sharding& sharding) {
+    if (!Take(rule_.results[result], sharding)) return;
+    for (const int factor : rule_.results[result])
+      if (factor != kWhole) fixed_[factor] = true;
+  }
+  void Use(size_t operand, const Sharding& sharding) {
+    Take(rule_.operands[operand], sharding);
+  }
+  const Division& division() const { return division_; }
+
+ private:
+  bool Take(const std::vector<int>& dims, const Sharding& sharding) {
+    if (!sharding.replicated()) {
+      if (chosen_ && sharding.devices != division_.devices) return false;
+      for (size_t d = 0; d < dims.size(); ++d) {
+        const int factor = dims[d];
+        if (factor == kWhole || fixed_[factor]) continue;
+        Parts& own = division_.factors[factor];
+        if (!own.empty()) continue;
+        Parts parts = sharding.dims[d];
+        while (!parts.empty() && !Fits(factor, parts)) parts.pop_back();
+        const bool free = std::none_of(
+            division_.factors.begin(), division_.factors.end(),
+            [&](const Parts& other) { return Overlap(other, parts); });
+        if (parts.empty() || !free) continue;
+        own = parts;
+        division_.devices = sharding.devices;
+        chosen_ = true;
+      }
+    }
+    return true;
+  }
+
+  // Whether every dimension of the factor is divided evenly.
+  bool Fits(int factor, const Parts& parts) const {
+    const int64_t tiles = TilesOf(parts);
+    const auto fits = [&](const std::vector<int>& dims, const Type& type) {
+      for (size_t d = 0; d < dims.size(); ++d)
+        if (dims[d] == factor && type.shape[d] % tiles != 0) return false;
+      return true;
+    };
+    for (size_t i = 0; i < node_.operands.size(); ++i)
+      if (!fits(rule_.operands[i], node_.operands[i].type())) return false;
+    for (int r = 0; r < node_.results(); ++r)
+      if (!fits(rule_.results[r], node_.result_type(r))) return false;
+    return true;
+  }
+
+  const Node& node_;
+  const OpRule& rule_;
+  Division division_;
+  std::vector<bool> fixed_;
+  bool chosen_ = false;  // the order of devices is that of a sharding
+};
+
+class Partitioner {
+ public:
+  Partitioner(const GlobalProgram& program, LocalProgram& local)
+      : program_(program), local_(local) {
+    numbers_.devices = program.devices;
+  }
+
+  absl::Status Run() {
+    Scope scope(numbers_, *local_.module);
+    Values values;
+    size_t next = 0;
+    for (const Node* input : program_.module->inputs()) {
+      const Suggestion& given = program_.inputs[next++];
+      Sharding sharding = Sharding::Replicated(input->type.rank());
+      if (given) sharding = Normalised(*given);
+      if (Fitted(sharding, input->type.shape) != sharding) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "parameter '", input->attr<ir::ParameterAttributes>().name, "', ",
+            ir::TypeText(input->type), ", is not divided evenly by ",
+            HloText(sharding, program_.devices)));
+      }
+      Node copy = *input;
+      copy.type = TileType(input->type, sharding);
+      values[{input, 0}] = {scope.module().Add(std::move(copy)), sharding,
+                            input->type};
+      local_.inputs.push_back(sharding);
+    }
+    if (absl::Status s = Convert(*program_.module, scope, values); !s.ok())
+      return s;
+    for (size_t i = 0; i < program_.module->outputs.size(); ++i) {
+      const ir::Output& output = program_.module->outputs[i];
+      const Tiles& tiles = values.at({output.node.node, output.node.index});
+      const Sharding sharding =
+          program_.outputs[i] ? Fitted(*program_.outputs[i], tiles.whole.shape)
+                              : tiles.sharding;
+      scope.module().outputs.push_back(
+          {output.name, Bring(scope, values, output.node, sharding)});
+      local_.outputs.push_back(sharding);
+    }
+    scope.module().RemoveUnused();
+    return ir::Verify(scope.module());
+  }
+
+ private:
+  using Values = std::map<std::pair<const Node*, int>, Tiles>;
+
+  Suggestion Suggested(const Node& node, int result) const {
+    const auto found = program_.suggested.find(&node);
+    if (found == program_.suggested.end() || !found->second[result])
+      return std::nullopt;
+    return Fitted(*found->second[result], node.result_type(result).shape);
+  }
+
+  // A value in tiles. A broadcast or a count is made in them, rather than cut.
+  Value Bring(Scope& scope, Values& values, Value value,
+              const Sharding& sharding) {
+    const Tiles& tiles = values.at({value.node, value.index});
+    const bool made =
+        value->op == Op::kHloBroadcastInDim || value->op == Op::kHloIota;
+    if (made && tiles.sharding.replicated() && !sharding.replicated()) {
+      const auto [place, added] = made_.try_emplace(
+          {&scope, value.node, HloText(sharding, scope.devices())});
+      if (added) place->second = Divided(*value, scope, values, {sharding})[0];
+      return scope.InTiles(place->second, sharding);
+    }
+    return scope.InTiles(tiles, sharding);
+  }
+
+  absl::Status Convert(const ir::Module& module, Scope& scope, Values& values) {
+    for (const auto& node : module.nodes()) {
+      if (node->op == Op::kParameter) continue;
+      absl::StatusOr<std::vector<Tiles>> results =
+          ConvertNode(*node, scope, values);
+      if (!results.ok()) return results.status();
+      for (int r = 0; r < node->results(); ++r)
+        values[{node.get(), r}] = std::move((*results)[r]);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::vector<Tiles>> ConvertNode(const Node& node, Scope& scope,
+                                                 Values& values) {
+    if (program_.marks.count(&node) > 0) return Marked(node, scope, values);
+    if (node.op == Op::kHloWhile) return Loop(node, scope, values);
+    if (node.op == Op::kHloIf || node.op == Op::kHloCase)
+      return Branch(node, scope, values);
+    std::vector<Suggestion> suggested;
+    for (int r = 0; r < node.results(); ++r)
+      suggested.push_back(Suggested(node, r));
+    return Divided(node, scope, values, suggested);
+  }
+
+  absl::StatusOr<std::vector<Tiles>> Marked(const Node& node, Scope& scope,
+                                            Values& values) {
+    const Value operand = node.operands[0];
+    const std::string& target = node.attr<ir::HloCustomCallAttributes>().target;
+    const Sharding& sharding = program_.marks.at(&node);
+    const Type& whole = target == kToWhole ? node.type : operand.type();
+    if (target == kConstraint) {
+      const Sharding fitted = Fitted(sharding, whole.shape);
+      return std::vector<Tiles>{
+          {Bring(scope, values, operand, fitted), fitted, whole}};
+    }
+    if (Fitted(sharding, whole.shape) != Normalised(sharding)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "node '", node.name, "'", node.location.empty() ? "" : " at ",
+          node.location, ": ", ir::TypeText(whole),
+          " is not divided evenly by ", HloText(sharding, scope.devices())));
+    }
+    const Sharding tiles = Normalised(sharding);
+    if (target == kToTiles) {
+      return std::vector<Tiles>{{Bring(scope, values, operand, tiles),
+                                 Sharding::Replicated(node.type.rank()),
+                                 node.type}};
+    }
+    const Sharding all = Sharding::Replicated(operand.type().rank());
+    return std::vector<Tiles>{
+        {Bring(scope, values, operand, all), tiles, whole}};
+  }
+
+  // The results in tiles by the operation's rule.
+  std::vector<Tiles> Divided(const Node& node, Scope& scope, Values& values,
+                             const std::vector<Suggestion>& suggested) {
+    const OpRule rule = RuleOf(node);
+    Chooser chooser(node, rule);
+    for (size_t r = 0; r < suggested.size(); ++r)
+      if (suggested[r]) chooser.Suggest(static_cast<int>(r), *suggested[r]);
+    for (size_t i = 0; i < node.operands.size(); ++i) {
+      const Value& operand = node.operands[i];
+      chooser.Use(i, values.at({operand.node, operand.index}).sharding);
+    }
+    const Division& division = chooser.division();
+    Node copy = node;
+    bool whole = false;
+    std::vector<Type> operand_types;
+    for (size_t i = 0; i < node.operands.size(); ++i) {
+      const Value& operand = node.operands[i];
+      const Sharding to = division.Of(rule.operands[i]);
+      const Sharding& from = values.at({operand.node, operand.index}).sharding;
+      whole = whole || LosesWhole(rule.operands[i], from);
+      copy.operands[i] = Bring(scope, values, operand, to);
+      operand_types.push_back(copy.operands[i].type());
+    }
+    if (whole) ++local_.whole[ir::OpName(node.op)];
+    std::vector<Sharding> shardings;
+    for (int r = 0; r < node.results(); ++r) {
+      shardings.push_back(division.Of(rule.results[r]));
+      const Type type = TileType(node.result_type(r), shardings[r]);
+      (r == 0 ? copy.type : copy.more_types[r - 1]) = type;
+    }
+    if (node.op == Op::kHloIota)
+      return {{Count(node, shardings[0], scope), shardings[0], node.type}};
+    SetTileSizes(rule, operand_types, copy.type, copy);
+    const Node* made = AddCopy(std::move(copy), scope);
+    // Of factors that no result has, there are parts.
+    Parts parts;
+    for (int factor = 0; factor < rule.factors; ++factor) {
+      if (InResult(rule, factor)) continue;
+      const Parts& own = division.factors[factor];
+      parts.insert(parts.end(), own.begin(), own.end());
+    }
+    std::vector<Tiles> results;
+    for (int r = 0; r < node.results(); ++r) {
+      Value value(const_cast<Node*>(made), r);
+      if (!parts.empty())
+        value = scope.AllReduce(value, rule.combines, parts, division.devices);
+      results.push_back({value, shardings[r], node.result_type(r)});
+    }
+    return results;
+  }
+
+  // Whether a dimension that was divided has no factor.
+  static bool LosesWhole(const std::vector<int>& dims, const Sharding& from) {
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (dims[d] == kWhole && !from.dims[d].empty()) return true;
+    }
+    return false;
+  }
+
+  static bool InResult(const OpRule& rule, int factor) {
+    return std::any_of(
+        rule.results.begin(), rule.results.end(), [&](const auto& dims) {
+          return std::find(dims.begin(), dims.end(), factor) != dims.end();
+        });
+  }
+
+  const Node* AddCopy(Node copy, Scope& scope) {
+    copy.name = absl::StrCat(copy.name, ".", numbers_.names++);
+    return scope.module().Add(std::move(copy));
+  }
+
+  // Of iota: the tile's own numbers, and its start if it is along their
+  // dimension. Floats are counted as whole numbers, which are exact.
+  Value Count(const Node& node, const Sharding& sharding, Scope& scope) {
+    const int64_t along = node.attr<ir::HloDimensionAttributes>().dimension;
+    const Type type = TileType(node.type, sharding);
+    const Parts& parts = sharding.dims[along];
+    Type number = type;
+    if (ir::IsFloat(type.element)) number.element = ElementType::kInt32;
+    const bool direct = parts.empty();
+    const Value own = scope.Add("iota", Op::kHloIota, direct ? type : number,
+                                {}, ir::HloDimensionAttributes{along});
+    if (direct) return own;
+    Value start = scope.Start(parts, type.shape[along], sharding.devices);
+    if (number.element != ElementType::kInt32)
+      start = scope.Add("start", Op::kHloConvert, {number.element, {}, {}},
+                        {start}, ir::NoAttributes{});
+    const Value all = scope.Add("starts", Op::kHloBroadcastInDim, number,
+                                {start}, ir::HloDimensionsAttributes{});
+    Value sum =
+        scope.Add("iota", Op::kHloAdd, number, {own, all}, ir::NoAttributes{});
+    if (number != type)
+      sum = scope.Add("iota", Op::kHloConvert, type, {sum}, ir::NoAttributes{});
+    return sum;
+  }
+
+  // A region whose parameters are the given tiles; its outputs in these, or, if
+  // there are none, in those that `outputs` then has.
+  absl::StatusOr<std::shared_ptr<ir::Module>> Region(
+      const ir::Module& region, const std::vector<Tiles>& parameters,
+      std::vector<Suggestion>& outputs) {
+    auto module = std::make_shared<ir::Module>(region.name);
+    Scope scope(numbers_, *module);
+    Values values;
+    size_t next = 0;
+    for (const Node* input : region.inputs()) {
+      const Tiles& given = parameters[next++];
+      Node copy = *input;
+      copy.type = given.value.type();
+      values[{input, 0}] = {module->Add(std::move(copy)), given.sharding,
+                            input->type};
+    }
+    if (absl::Status s = Convert(region, scope, values); !s.ok()) return s;
+    for (size_t i = 0; i < region.outputs.size(); ++i) {
+      const Value& output = region.outputs[i].node;
+      if (!outputs[i])
+        outputs[i] = values.at({output.node, output.index}).sharding;
+      module->outputs.push_back(
+          {"", Bring(scope, values, output, *outputs[i])});
+    }
+    module->RemoveUnused();
+    return module;
+  }
+
+  absl::StatusOr<std::vector<Tiles>> Loop(const Node& node, Scope& scope,
+                                          Values& values) {
+    Node copy = node;
+    std::vector<Tiles> parameters;
+    std::vector<Suggestion> carried;
+    for (size_t i = 0; i < node.operands.size(); ++i) {
+      const Value& operand = node.operands[i];
+      Tiles tiles = values.at({operand.node, operand.index});
+      const bool is_carried = static_cast<int>(i) < node.results();
+      if (is_carried) {
+        const Suggestion suggested = Suggested(node, static_cast<int>(i));
+        const Sharding to = suggested ? *suggested : tiles.sharding;
+        tiles = {Bring(scope, values, operand, to), to, tiles.whole};
+        carried.push_back(to);
+      }
+      copy.operands[i] = tiles.value;
+      parameters.push_back(std::move(tiles));
+    }
+    std::vector<Suggestion> truth = {Sharding::Replicated(0)};
+    for (int r = 0; r < 2; ++r) {
+      auto region =
+          Region(*node.regions[r], parameters, r == 0 ? truth : carried);
+      if (!region.ok()) return region.status();
+      copy.regions[r] = *std::move(region);
+    }
+    return Finished(node, std::move(copy), carried, scope);
+  }
+
+  absl::StatusOr<std::vector<Tiles>> Branch(const Node& node, Scope& scope,
+                                            Values& values) {
+    Node copy = node;
+    std::vector<Tiles> parameters;
+    for (size_t i = 0; i < node.operands.size(); ++i) {
+      const Value& operand = node.operands[i];
+      const Tiles& tiles = values.at({operand.node, operand.index});
+      copy.operands[i] = tiles.value;
+      if (i > 0) parameters.push_back(tiles);
+    }
+    copy.operands[0] =
+        Bring(scope, values, node.operands[0], Sharding::Replicated(0));
+    std::vector<Suggestion> results;
+    for (int r = 0; r < node.results(); ++r)
+      results.push_back(Suggested(node, r));
+    for (auto& own : copy.regions) {
+      auto region = Region(*own, parameters, results);
+      if (!region.ok()) return region.status();
+      own = *std::move(region);
+    }
+    return Finished(node, std::move(copy), results, scope);
+  }
+
+  std::vector<Tiles> Finished(const Node& node, Node copy,
+                              const std::vector<Suggestion>& shardings,
+                              Scope& scope) {
+    for (int r = 0; r < node.results(); ++r) {
+      const Type type = TileType(node.result_type(r), *shardings[r]);
+      (r == 0 ? copy.type : copy.more_types[r - 1]) = type;
+    }
+    const Node* made = AddCopy(std::move(copy), scope);
+    std::vector<Tiles> results;
+    for (int r = 0; r < node.results(); ++r) {
+      results.push_back({Value(const_cast<Node*>(made), r), *shardings[r],
+                         node.result_type(r)});
+    }
+    return results;
+  }
+
+  const GlobalProgram& program_;
+  LocalProgram& local_;
+  Numbers numbers_;
+  // Broadcasts and counts that were made in tiles.
+  std::map<std::tuple<const Scope*, const Node*, std::string>, Tiles> made_;
+};
+
+}  // namespace
+
+absl::StatusOr<LocalProgram> Partition(const GlobalProgram& program) {
+  LocalProgram local;
+  local.module = std::make_unique<ir::Module>(program.module->name);
+  if (absl::Status s = Partitioner(program, local).Run(); !s.ok()) return s;
+  return local;
+}
+
+}  // namespace systole::partition
