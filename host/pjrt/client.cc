@@ -79,10 +79,39 @@ absl::StatusOr<ClientOptions> OptionsOf(const PJRT_NamedValue* values,
   return options;
 }
 
-void Describe(int id, const Preset& preset, PJRT_DeviceDescription& out) {
+PJRT_NamedValue Attribute(const char* name, PJRT_NamedValue_Type type) {
+  PJRT_NamedValue value;
+  std::memset(&value, 0, sizeof(value));
+  value.struct_size = PJRT_NamedValue_STRUCT_SIZE;
+  value.name = name;
+  value.name_size = std::strlen(name);
+  value.type = type;
+  value.value_size = 1;
+  return value;
+}
+
+// Chips have two cores. They lie in rows, as many in a row as is next to a
+// square: eight cores are four chips, 2 x 2.
+void Describe(int id, int count, const Preset& preset,
+              PJRT_DeviceDescription& out) {
+  constexpr int kCores = 2;
+  const int chips = (count + kCores - 1) / kCores;
+  int row = 1;
+  for (int r = 1; r * r <= chips; ++r)
+    if (chips % r == 0) row = chips / r;
+  const int chip = id / kCores;
   out.id = id;
   out.kind = absl::StrCat("Systole ", std::string(preset.name));
-  out.text = absl::StrCat("SystoleDevice(id=", id, ")");
+  out.coords[0] = chip % row;
+  out.coords[1] = chip / row;
+  out.text =
+      absl::StrCat("SystoleDevice(id=", id, ", coords=(", out.coords[0], ",",
+                   out.coords[1], ",0), core_on_chip=", id % kCores, ")");
+  out.attributes = {Attribute("coords", PJRT_NamedValue_kInt64List),
+                    Attribute("core_on_chip", PJRT_NamedValue_kInt64)};
+  out.attributes[0].int64_array_value = out.coords;
+  out.attributes[0].value_size = 3;
+  out.attributes[1].int64_value = id % kCores;
 }
 
 PJRT_Error* ClientCreate(PJRT_Client_Create_Args* args) {
@@ -102,7 +131,8 @@ PJRT_Error* ClientCreate(PJRT_Client_Create_Args* args) {
     made->client = *std::move(client);
     for (int id = 0; id < made->client->devices(); ++id) {
       auto device = std::make_unique<PJRT_Device>();
-      Describe(id, made->client->preset(), device->description);
+      Describe(id, made->client->devices(), made->client->preset(),
+               device->description);
       device->memory.device = device.get();
       device->memory.text =
           absl::StrCat("SystoleMemory(id=", id, ", kind=", kMemoryKind, ")");

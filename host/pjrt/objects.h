@@ -31,8 +31,9 @@ struct PJRT_Event {
 struct PJRT_DeviceDescription {
   int id = 0;
   std::string kind;  // "Systole v2"
-  std::string text;  // "SystoleDevice(id=0)"
-  std::vector<PJRT_NamedValue> attributes;
+  std::string text;  // "SystoleDevice(id=0, coords=(0,0,0), core_on_chip=0)"
+  int64_t coords[3] = {0, 0, 0};            // of its chip
+  std::vector<PJRT_NamedValue> attributes;  // coords, core_on_chip
 };
 
 struct PJRT_Memory {
@@ -120,6 +121,7 @@ PJRT_Error* Call(Args* args, size_t least_size, Function function) {
 // Each file fills its part of the function table.
 void FillClient(PJRT_Api& api);
 void FillDevice(PJRT_Api& api);
+void FillCompile(PJRT_Api& api);
 void FillExecutable(PJRT_Api& api);
 void FillBuffer(PJRT_Api& api);
 
