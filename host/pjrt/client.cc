@@ -19,8 +19,13 @@ using runtime::ClientOptions;
 constexpr char kVersion[] = "systole 1.0";
 constexpr int kMostDevices = 256;
 
+struct Options : ClientOptions {
+  bool propagates = true;
+  std::string propagation;  // the command
+};
+
 absl::Status SetOption(absl::string_view name, absl::string_view value,
-                       ClientOptions& options) {
+                       Options& options) {
   if (name == "backend") {
     options.backend = std::string(value);
   } else if (name == "preset") {
@@ -37,23 +42,40 @@ absl::Status SetOption(absl::string_view name, absl::string_view value,
           absl::StrCat("fallback = '", value, "' is not allow or error"));
     }
     options.host_operators = value == "allow";
+  } else if (name == "propagation") {
+    if (value != "shardy" && value != "none") {
+      return absl::InvalidArgumentError(
+          absl::StrCat("propagation = '", value, "' is not shardy or none"));
+    }
+    options.propagates = value == "shardy";
+  } else if (name == "node_id" || name == "num_nodes") {
+    // What jax adds for a program of several processes.
+    if (name == "num_nodes" && value != "1") {
+      return absl::UnimplementedError(absl::StrCat(
+          "jax.distributed with ", value,
+          " processes: the devices are those of one process (SYSTOLE_DEVICES); "
+          "leave jax.distributed.initialize out"));
+    }
+  } else if (name == "propagation_command") {
+    options.propagation = std::string(value);
   } else {
     return absl::InvalidArgumentError(
         absl::StrCat("unknown option '", name,
-                     "'; there are backend, preset, devices, fallback"));
+                     "'; there are backend, preset, devices, fallback, "
+                     "propagation, propagation_command"));
   }
   return absl::OkStatus();
 }
 
 // The caller's options override the environment.
-absl::StatusOr<ClientOptions> OptionsOf(const PJRT_NamedValue* values,
-                                        size_t count) {
-  ClientOptions options;
+absl::StatusOr<Options> OptionsOf(const PJRT_NamedValue* values, size_t count) {
+  Options options;
   constexpr std::pair<const char*, const char*> kVariables[] = {
       {"SYSTOLE_BACKEND", "backend"},
       {"SYSTOLE_PRESET", "preset"},
       {"SYSTOLE_DEVICES", "devices"},
-      {"SYSTOLE_FALLBACK", "fallback"}};
+      {"SYSTOLE_FALLBACK", "fallback"},
+      {"SYSTOLE_PROPAGATION", "propagation"}};
   for (const auto& [variable, name] : kVariables) {
     const char* value = std::getenv(variable);
     if (value == nullptr || *value == '\0') continue;
@@ -116,7 +138,7 @@ void Describe(int id, int count, const Preset& preset,
 
 PJRT_Error* ClientCreate(PJRT_Client_Create_Args* args) {
   return Call(args, PJRT_STRUCT_SIZE(PJRT_Client_Create_Args, client), [&] {
-    absl::StatusOr<ClientOptions> options =
+    absl::StatusOr<Options> options =
         OptionsOf(args->create_options, args->num_options);
     if (!options.ok()) return options.status();
     absl::StatusOr<std::unique_ptr<Client>> client = Client::Create(*options);
@@ -129,6 +151,10 @@ PJRT_Error* ClientCreate(PJRT_Client_Create_Args* args) {
     }
     auto made = std::make_unique<PJRT_Client>();
     made->client = *std::move(client);
+    if (options->propagates) {
+      made->propagation =
+          std::make_unique<Propagation>(std::move(options->propagation));
+    }
     for (int id = 0; id < made->client->devices(); ++id) {
       auto device = std::make_unique<PJRT_Device>();
       Describe(id, made->client->devices(), made->client->preset(),

@@ -114,6 +114,47 @@ void Report(const PJRT_Executable& executable, const std::string& whole) {
                "SYSTOLE_FALLBACK=error refuses them\n");
 }
 
+// Whether all of it computes with tiles itself, as shard_map and pmap write it.
+bool IsManual(const import::StableHloProgram& program) {
+  const auto marked = [&](const ir::Node* node, const char* target) {
+    return program.shardings.marks.count(node) > 0 &&
+           node->attr<ir::HloCustomCallAttributes>().target == target;
+  };
+  for (const ir::Output& output : program.module->outputs)
+    if (!marked(output.node, partition::kToWhole)) return false;
+  for (const auto& node : program.module->nodes()) {
+    if (marked(node.get(), partition::kToTiles) &&
+        node->operands[0]->op != ir::Op::kParameter)
+      return false;
+  }
+  return true;
+}
+
+// The program; one of several partitions with what Shardy suggests.
+absl::StatusOr<import::StableHloProgram> Import(PJRT_Client& client,
+                                                absl::string_view code) {
+  absl::StatusOr<import::StableHloProgram> program =
+      import::ImportStableHlo(code);
+  if (!program.ok() || program->num_partitions == 1 ||
+      client.propagation == nullptr || IsManual(*program))
+    return program;
+  const absl::StatusOr<std::string> propagated =
+      client.propagation->Propagate({code.data(), code.size()});
+  absl::Status status = propagated.status();
+  if (status.ok()) {
+    absl::StatusOr<import::StableHloProgram> suggested =
+        import::ImportStableHlo(*propagated);
+    if (suggested.ok()) return suggested;
+    status = suggested.status();
+  }
+  std::fprintf(stderr,
+               "systole: %s: Shardy suggests nothing (%s); arrays are divided "
+               "as the operands of each operation are\n",
+               program->module->name.c_str(),
+               std::string(status.message()).c_str());
+  return program;
+}
+
 // What jax reads of a compiled program: in XLA's notation.
 struct Shardings {
   std::vector<std::string> inputs, outputs;
@@ -243,9 +284,8 @@ PJRT_Error* Compile(PJRT_Client_Compile_Args* args) {
             !s.ok())
           return s;
         auto made = std::make_shared<PJRT_Executable>();
-        absl::StatusOr<import::StableHloProgram> program =
-            import::ImportStableHlo(
-                {args->program->code, args->program->code_size});
+        absl::StatusOr<import::StableHloProgram> program = Import(
+            *args->client, {args->program->code, args->program->code_size});
         if (!program.ok()) return program.status();
         made->name = program->module->name;
         for (const import::StableHloArgument& argument : program->arguments) {

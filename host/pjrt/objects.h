@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "host/import/stablehlo/stablehlo_importer.h"
 #include "host/pjrt/compile_options.h"
+#include "host/pjrt/propagation.h"
 #include "host/runtime/client.h"
 #include "host/runtime/guarded.h"
 #include "pjrt_c_api.h"
@@ -59,6 +60,7 @@ struct PJRT_Client {
   std::vector<PJRT_Device*> device_list;
   std::vector<PJRT_Memory*> memory_list;
   PJRT_TopologyDescription topology;
+  std::unique_ptr<systole::pjrt::Propagation> propagation;
 };
 
 struct PJRT_Buffer {
