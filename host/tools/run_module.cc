@@ -189,14 +189,15 @@ absl::Status Named(const RunArgs& args, const absl::Status& status) {
 }
 
 absl::StatusOr<Results> RunAll(const RunArgs& args, Progress& progress,
+                               const ModuleProgram& program,
                                runtime::Executable& executable,
-                               runtime::Device& device, const Inputs& inputs) {
+                               runtime::Client& client, const Inputs& inputs) {
   Results results;
   results.outputs.resize(executable.results().size());
   for (size_t run = 0; run < inputs.runs.size(); ++run) {
     progress.set_label(absl::StrFormat("%s: run %d of %d", args.model, run,
                                        inputs.runs.size()));
-    auto outputs = RunOnce(executable, device, inputs.runs[run]);
+    auto outputs = RunOnce(program, executable, client, inputs.runs[run]);
     if (Interrupted()) {
       return InterruptedError(
           absl::StrFormat("after %d of %d runs; no results are written", run,
@@ -207,7 +208,11 @@ absl::StatusOr<Results> RunAll(const RunArgs& args, Progress& progress,
       results.outputs[i].push_back(std::move((*outputs)[i]));
   }
   progress.Clear();
-  results.work = device.TakeWork();
+  for (int d = 0; d < client.devices(); ++d) {
+    const runtime::CoreWork work = client.device(d).TakeWork();
+    results.work.programs += work.programs;
+    results.work.stats.Add(work.stats);
+  }
   return results;
 }
 
@@ -229,6 +234,7 @@ absl::Status CheckFiles(const RunArgs& args,
 }
 
 void PrintTable(const RunArgs& args, const std::string& preset,
+                const ModuleProgram& program,
                 const runtime::Executable& executable, const Inputs& inputs,
                 const Results& results) {
   const ir::Module& module = executable.module();
@@ -237,7 +243,7 @@ void PrintTable(const RunArgs& args, const std::string& preset,
               static_cast<int>(inputs.runs.size()));
   Table outputs({"output", "values", "from, to"});
   for (size_t i = 0; i < results.outputs.size(); ++i) {
-    outputs.Add({module.outputs[i].name, ValuesText(executable.results()[i]),
+    outputs.Add({module.outputs[i].name, ValuesText(program.output_types[i]),
                  SpanText(results.outputs[i])});
   }
   std::printf("%s\n", outputs.ToString().c_str());
@@ -273,15 +279,16 @@ void PrintTable(const RunArgs& args, const std::string& preset,
 }
 
 Json ToJson(const RunArgs& args, const std::string& preset,
-            const runtime::Executable& executable, const Inputs& inputs,
-            const Results& results, const std::vector<std::string>& files,
-            const GoldenCheck* check) {
+            const ModuleProgram& program, const runtime::Executable& executable,
+            const Inputs& inputs, const Results& results,
+            const std::vector<std::string>& files, const GoldenCheck* check) {
   const runtime::CoreWork& work = results.work;
   const bool timed = args.backend != "iss";
   Json json = {{"model", executable.module().name},
                {"program", args.model},
                {"backend", args.backend},
                {"preset", preset},
+               {"devices", program.devices},
                {"runs", inputs.runs.size()},
                {"cycles", timed ? Json(work.stats.cycles) : Json()},
                {"host_cpu_seconds", work.stats.host_cpu_seconds},
@@ -298,7 +305,7 @@ Json ToJson(const RunArgs& args, const std::string& preset,
   for (size_t i = 0; i < results.outputs.size(); ++i) {
     json["outputs"].push_back(
         {{"name", executable.module().outputs[i].name},
-         {"values", ValuesText(executable.results()[i])},
+         {"values", ValuesText(program.output_types[i])},
          {"span", SpanText(results.outputs[i])},
          {"file", files[i].empty() ? Json() : Json(files[i])}});
   }
@@ -316,19 +323,20 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   if (absl::Status s = CheckOptions(args, kind); !s.ok()) return s;
   const auto preset = ModulePreset(kind, args.preset, args.preset_given);
   if (!preset.ok()) return preset.status();
-  auto module = ReadModuleFile(args.model, kind, args.module);
-  if (!module.ok()) return OneLine(module.status());
-  const auto inputs = InputsOf(args, **module);
+  auto program = ReadModuleProgram(args.model, kind, args.module,
+                                   static_cast<int>(args.devices));
+  if (!program.ok()) return OneLine(program.status());
+  const auto inputs = InputsOf(args, *program->module);
   if (!inputs.ok()) return OneLine(inputs.status());
   std::vector<std::string> names;
-  for (const ir::Output& output : (*module)->outputs)
+  for (const ir::Output& output : program->module->outputs)
     names.push_back(output.name);
   const auto files = FilesFor(names, args.outputs, "--output");
   if (!files.ok()) return OneLine(files.status());
   if (absl::Status s = CheckFiles(args, *files); !s.ok()) return s;
-  std::unique_ptr<ir::Module> golden;
+  std::optional<ModuleProgram> golden;
   if (!args.check.empty()) {
-    auto read = ReadGolden(args.check, args.module, **module);
+    auto read = ReadGolden(args.check, args.module, *program);
     if (!read.ok()) return OneLine(read.status());
     golden = *std::move(read);
   }
@@ -340,7 +348,9 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   options.check_races = args.checked;
   options.host_operators = args.host_operators != "error";
   Parts parts;
-  options.listener = &parts;
+  options.devices = program->devices;
+  // Of several devices, kernels overlap.
+  if (program->devices == 1) options.listener = &parts;
   auto device = DeviceOptionsOf(args, options.preset, progress, 1);
   if (!device.ok()) return device.status();
   options.device = *std::move(device);
@@ -348,17 +358,17 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   options.device.probe_may_miss = true;
   auto client = runtime::Client::Create(options);
   if (!client.ok()) return client.status();
-  auto executable = (*client)->Compile(*std::move(module));
+  auto executable = (*client)->Compile(program->TakeModule(), program->grid());
   if (!executable.ok()) return OneLine(Named(args, executable.status()));
   auto results =
-      RunAll(args, progress, **executable, (*client)->device(0), *inputs);
+      RunAll(args, progress, *program, **executable, **client, *inputs);
   if (!results.ok()) return results.status();
   results->parts = parts.all();
   if (absl::Status s = CheckTraceRun(args.waves, results->work.programs);
       !s.ok())
     return s;
   GoldenCheck check;
-  if (golden != nullptr) {
+  if (golden) {
     auto compared =
         CompareWithGolden(args.check, *golden, inputs->runs, results->outputs);
     if (!compared.ok()) return compared.status();
@@ -368,14 +378,14 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   absl::Status s;
   for (size_t i = 0; i < files->size(); ++i) {
     if ((*files)[i].empty()) continue;
-    const npy::Array array = ToArray(
-        results->outputs[i], (*executable)->results()[i], inputs->stacked);
+    const npy::Array array =
+        ToArray(results->outputs[i], program->output_types[i], inputs->stacked);
     s = written.Add(npy::Serialize(array), (*files)[i]);
     if (!s.ok()) return s;
   }
   const Json json =
-      ToJson(args, options.preset, **executable, *inputs, *results, *files,
-             golden != nullptr ? &check : nullptr);
+      ToJson(args, options.preset, *program, **executable, *inputs, *results,
+             *files, golden ? &check : nullptr);
   if (args.reports_given && !args.reports.empty())
     s = AddJson(args.reports + "/run.json", json, written);
   if (s.ok()) s = written.Commit();
@@ -383,8 +393,8 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   if (args.json) {
     PrintJson(json);
   } else {
-    PrintTable(args, options.preset, **executable, *inputs, *results);
-    if (golden != nullptr) {
+    PrintTable(args, options.preset, *program, **executable, *inputs, *results);
+    if (golden) {
       std::printf("checked: %s values, %s\n", Thousands(check.values).c_str(),
                   Counted(check.mismatches.size(), "mismatch").c_str());
     }
