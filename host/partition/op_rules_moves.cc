@@ -240,7 +240,8 @@ void SetTileSizes(const OpRule& rule, const std::vector<ir::Type>& operands,
       auto& a = node.attr<ir::HloGatherAttributes>();
       size_t window = 0;
       for (int d = 0; d < operands[0].rank(); ++d) {
-        if (Holds(a.collapsed_slice_dims, d) || Holds(a.operand_batching_dims, d))
+        if (Holds(a.collapsed_slice_dims, d) ||
+            Holds(a.operand_batching_dims, d))
           continue;
         a.slice_sizes[d] = result.shape[a.offset_dims[window++]];
       }

@@ -2,45 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tools/module_program.h"
 
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "host/files/read_file.h"
 #include "host/import/stablehlo/stablehlo_importer.h"
-#include "host/ir/index.h"
+#include "host/partition/tiles.h"
 
 namespace systole::tools {
-namespace {
-
 using ir::Literal;
-using partition::Sharding;
-
-// Calls `copy` with the places of each line of a device's tile, in the tile and
-// in the whole array, and its bytes.
-template <typename Copy>
-void ForLines(const ir::Type& type, const Sharding& sharding, int device,
-              int devices, Copy copy) {
-  const int64_t element = ir::ElementBytes(type.element);
-  if (type.elements() == 0) return;
-  const ir::Ints start = TileStart(sharding, type.shape, device, devices);
-  ir::Ints lines = TileShape(sharding, type.shape);
-  const int64_t bytes = lines.empty() ? element : element * lines.back();
-  if (!lines.empty()) lines.back() = 1;
-  const ir::Ints strides = ir::StridesOf(type.shape);
-  int64_t count = 1;
-  for (const int64_t size : lines) count *= size;
-  ir::Ints index(lines.size(), 0);
-  for (int64_t line = 0; line < count; ++line) {
-    int64_t place = 0;
-    for (size_t d = 0; d < index.size(); ++d)
-      place += (start[d] + index[d]) * strides[d];
-    copy(line * bytes, place * element, bytes);
-    if (!lines.empty()) ir::Advance(lines, index);
-  }
-}
-
-}  // namespace
 
 std::unique_ptr<ir::Module> ModuleProgram::TakeModule() {
   return local ? std::move(local->module) : std::move(module);
@@ -52,17 +22,8 @@ std::vector<std::vector<Literal>> ModuleProgram::Divided(
   std::vector<std::vector<Literal>> all(devices);
   for (int device = 0; device < devices; ++device) {
     for (size_t i = 0; i < inputs.size(); ++i) {
-      const ir::Type& type = input_types[i];
-      const Sharding& sharding = local->inputs[i];
-      int64_t size = 1;
-      for (const int64_t d : TileShape(sharding, type.shape)) size *= d;
-      Literal tile = Literal::Zeros(type.element, size);
-      uint8_t* const to = tile.data();
-      ForLines(type, sharding, device, devices,
-               [&](int64_t own, int64_t whole, int64_t bytes) {
-                 std::memcpy(to + own, inputs[i].data() + whole, bytes);
-               });
-      all[device].push_back(std::move(tile));
+      all[device].push_back(partition::TileOf(
+          inputs[i], input_types[i], local->inputs[i], device, devices));
     }
   }
   return all;
@@ -76,15 +37,10 @@ std::vector<Literal> ModuleProgram::Joined(
     const ir::Type& type = output_types[i];
     Literal& whole =
         joined.emplace_back(Literal::Zeros(type.element, type.elements()));
-    uint8_t* const to = whole.data();
     // Of equal tiles, that of the first device.
-    for (int device = devices - 1; device >= 0; --device) {
-      ForLines(type, local->outputs[i], device, devices,
-               [&](int64_t own, int64_t place, int64_t bytes) {
-                 std::memcpy(to + place, outputs[device][i].data() + own,
-                             bytes);
-               });
-    }
+    for (int device = devices - 1; device >= 0; --device)
+      partition::PutTile(outputs[device][i], type, local->outputs[i], device,
+                         devices, whole);
   }
   return joined;
 }

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Programs on tiles against the same programs on whole arrays, both by the
+// golden model. Floats are small whole numbers, so that every order of a sum
+// gives the same bits: what differs is wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "host/ir/text.h"
+#include "host/ir/verifier.h"
+#include "host/partition/partitioner.h"
+#include "host/partition/tiles.h"
+#include "tests/partition/programs.h"
+#include "verif/golden/hlo/interpreter.h"
+
+namespace systole::partition {
+namespace {
+
+using ir::Literal;
+using ir::Literals;
+using testing::HasSubstr;
+
+std::unique_ptr<ir::Module> ModuleOf(const std::string& text) {
+  absl::StatusOr<std::unique_ptr<ir::Module>> module = ir::Parse(text);
+  EXPECT_TRUE(module.ok()) << module.status() << "\n" << text;
+  if (!module.ok()) return nullptr;
+  EXPECT_EQ(ir::Verify(**module), absl::OkStatus()) << text;
+  return *std::move(module);
+}
+
+Literal RandomOf(const ir::Type& type, std::mt19937_64& rng) {
+  return ir::WithElement(type.element, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    std::vector<T> values(type.elements());
+    for (T& value : values) {
+      const int number = static_cast<int>(rng() % 7);
+      if constexpr (std::is_same_v<T, ir::Bool>) {
+        value = ir::Bool(number % 2 != 0);
+      } else if constexpr (ir::IsFloat(ir::ElementOf<T>::kType)) {
+        value = T(static_cast<float>(number - 3));
+      } else {
+        value = static_cast<T>(number);
+      }
+    }
+    return Literal(std::move(values));
+  });
+}
+
+// The digits of 8 or 12 positions, each along some dimension or none.
+Sharding RandomSharding(const std::vector<int64_t>& shape, int devices,
+                        std::mt19937_64& rng) {
+  Sharding sharding = Sharding::Replicated(shape.size());
+  if (shape.empty()) return sharding;
+  const std::vector<int64_t> digits = devices == 8
+                                          ? std::vector<int64_t>{2, 2, 2}
+                                          : std::vector<int64_t>{3, 2, 2};
+  std::vector<Part> parts;
+  int64_t before = 1;
+  for (const int64_t size : digits) {
+    parts.push_back({before, size});
+    before *= size;
+  }
+  std::shuffle(parts.begin(), parts.end(), rng);
+  for (const Part& part : parts) {
+    if (rng() % 3 == 0) continue;
+    sharding.dims[rng() % shape.size()].push_back(part);
+  }
+  if (rng() % 5 == 0) {
+    for (int d = 0; d < devices; ++d) sharding.devices.push_back(d);
+    std::shuffle(sharding.devices.begin(), sharding.devices.end(), rng);
+  }
+  return Fitted(sharding, shape);
+}
+
+void Suggest(const ir::Module& module, GlobalProgram& program,
+             std::mt19937_64& rng) {
+  for (const auto& node : module.nodes()) {
+    for (const auto& region : node->regions) {
+      // Regions of scalars say nothing.
+      if (node->op == ir::Op::kHloWhile || node->op == ir::Op::kHloIf)
+        Suggest(*region, program, rng);
+    }
+    if (rng() % 3 == 0) continue;
+    for (int r = 0; r < node->results(); ++r) {
+      program.suggested[node.get()].push_back(
+          RandomSharding(node->result_type(r).shape, program.devices, rng));
+    }
+  }
+}
+
+// Whether the devices' outputs are the tiles of the whole program's.
+void Check(const GlobalProgram& program, const Literals& inputs,
+           const std::string& text) {
+  const auto whole = golden::RunHlo(*program.module, inputs);
+  ASSERT_TRUE(whole.ok()) << whole.status() << text;
+  const auto local = Partition(program);
+  ASSERT_TRUE(local.ok()) << local.status() << text;
+  std::vector<Literals> tiles(program.devices);
+  for (int d = 0; d < program.devices; ++d) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      tiles[d].push_back(TileOf(inputs[i], program.module->inputs()[i]->type,
+                                local->inputs[i], d, program.devices));
+    }
+  }
+  const auto outputs =
+      golden::RunHlo(*local->module, 1, program.devices, tiles);
+  ASSERT_TRUE(outputs.ok()) << outputs.status() << ir::Print(*local->module);
+  for (int d = 0; d < program.devices; ++d) {
+    for (size_t i = 0; i < whole->size(); ++i) {
+      const Literal wanted =
+          TileOf((*whole)[i], program.module->outputs[i].node.type(),
+                 local->outputs[i], d, program.devices);
+      EXPECT_EQ((*outputs)[d][i], wanted)
+          << "device " << d << ", output " << i << " of "
+          << HloText(local->outputs[i], program.devices) << "\n"
+          << text << ir::Print(*local->module);
+    }
+  }
+}
+
+GlobalProgram ProgramOf(const std::string& text, int devices) {
+  GlobalProgram program;
+  program.module = ModuleOf(text);
+  program.devices = devices;
+  program.inputs.resize(program.module->inputs().size());
+  program.outputs.resize(program.module->outputs.size());
+  return program;
+}
+
+class EveryOperation : public testing::TestWithParam<TestProgram> {};
+
+TEST_P(EveryOperation, OnTilesIsThatOnWholeArrays) {
+  std::mt19937_64 rng(7);
+  const std::string text = TextOf(GetParam());
+  int64_t divided = 0;
+  for (int round = 0; round < 40; ++round) {
+    GlobalProgram program = ProgramOf(text, round % 4 == 0 ? 12 : 8);
+    Literals inputs;
+    for (size_t i = 0; i < program.inputs.size(); ++i) {
+      const ir::Type& type = program.module->inputs()[i]->type;
+      inputs.push_back(RandomOf(type, rng));
+      if (rng() % 6 != 0)
+        program.inputs[i] = RandomSharding(type.shape, program.devices, rng);
+      if (program.inputs[i] && !program.inputs[i]->replicated()) ++divided;
+    }
+    for (size_t i = 0; i < program.outputs.size(); ++i) {
+      if (rng() % 2 == 0)
+        program.outputs[i] = RandomSharding(
+            program.module->outputs[i].node.type().shape, program.devices, rng);
+    }
+    if (round % 2 == 0) Suggest(*program.module, program, rng);
+    Check(program, inputs, text);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(divided, 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Partition, EveryOperation,
+                         testing::ValuesIn(TestPrograms()),
+                         [](const auto& program) {
+                           return std::string(program.param.name);
+                         });
+
+// What is divided stays divided: no values of other devices are needed.
+TEST(PartitionTest, NothingIsExchangedWithoutNeed) {
+  const auto collectives = [](const std::string& name, size_t input,
+                              const Sharding& sharding) {
+    for (const TestProgram& test : TestPrograms()) {
+      if (test.name != name) continue;
+      GlobalProgram program = ProgramOf(TextOf(test), 8);
+      program.inputs[input] = sharding;
+      const auto local = Partition(program);
+      EXPECT_TRUE(local.ok()) << local.status();
+      int count = 0;
+      for (const auto& node : local->module->nodes())
+        count += ir::IsCollective(node->op) ? 1 : 0;
+      return count;
+    }
+    ADD_FAILURE() << name;
+    return -1;
+  };
+  const Part all{1, 8}, four{1, 4};
+  EXPECT_EQ(collectives("elementwise", 0, {{{all}, {}}, {}}), 0);
+  EXPECT_EQ(collectives("product", 0, {{{all}, {}}, {}}), 0);
+  EXPECT_EQ(collectives("product", 0, {{{}, {four}}, {}}), 1);
+  EXPECT_EQ(collectives("reduce", 0, {{{all}, {}}, {}}), 1);
+  EXPECT_EQ(collectives("convolution", 0, {{{all}, {}, {}, {}}, {}}), 0);
+  EXPECT_EQ(collectives("loop", 0, {{{all}, {}}, {}}), 0);
+  EXPECT_EQ(collectives("scatter_add", 2, {{{all}, {}}, {}}), 1);
+}
+
+TEST(PartitionTest, SaysWhatIsWholeOnEveryDevice) {
+  GlobalProgram program = ProgramOf(
+      "module @m {\n%x = f32[8,8] parameter(), name=\"x\"\n"
+      "%y = f32[8,8] hlo.reverse(%x), dimensions=[0]\nreturn %y as \"y\"\n}",
+      8);
+  program.inputs[0] = Sharding{{{{1, 8}}, {}}, {}};
+  auto local = Partition(program);
+  ASSERT_TRUE(local.ok()) << local.status();
+  EXPECT_THAT(local->whole,
+              testing::ElementsAre(testing::Pair("hlo.reverse", 1)));
+  program.inputs[0] = Sharding{{{}, {{1, 8}}}, {}};
+  local = Partition(program);
+  ASSERT_TRUE(local.ok()) << local.status();
+  EXPECT_TRUE(local->whole.empty());
+}
+
+TEST(PartitionTest, Errors) {
+  GlobalProgram program = ProgramOf(
+      "module @m {\n%x = f32[6,8] parameter(), name=\"x\"\n"
+      "return %x as \"y\"\n}",
+      8);
+  program.inputs[0] = Sharding{{{{1, 4}}, {}}, {}};
+  EXPECT_THAT(Partition(program).status().message(),
+              HasSubstr("parameter 'x', f32[6,8], is not divided evenly by "
+                        "{devices=[4,1,2]<=[8] last_tile_dim_replicate}"));
+}
+
+TEST(ShardingTest, TilesOfDevices) {
+  // The middle digit of three, then the first one.
+  const Sharding sharding{{{{2, 2}, {1, 2}}, {}}, {}};
+  EXPECT_EQ(HloText(sharding, 8),
+            "{devices=[4,1,2]0,1,4,5,2,3,6,7 last_tile_dim_replicate}");
+  EXPECT_EQ(TileStart(sharding, {8, 3}, 6, 8), (std::vector<int64_t>{6, 0}));
+  EXPECT_EQ(TileShape(sharding, {8, 3}), (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(HloText(Sharding{{{{1, 8}}}, {}}, 8), "{devices=[8]<=[8]}");
+  EXPECT_EQ(HloText(Sharding{{{{1, 2}}}, {1, 0}}, 2), "{devices=[2]1,0}");
+  EXPECT_EQ(HloText(Sharding::Replicated(2), 8), "{replicated}");
+  // Neighbouring digits are one.
+  const Sharding joined = Normalised({{{{1, 2}, {2, 2}, {4, 1}}}, {}});
+  EXPECT_EQ(joined.dims[0], (Parts{{1, 4}}));
+  EXPECT_EQ(CommonPrefix({{1, 8}}, {{1, 2}, {4, 2}}), (Parts{{1, 2}}));
+  EXPECT_EQ(WithoutPrefix({{1, 8}}, {{1, 2}}), (Parts{{2, 4}}));
+  EXPECT_TRUE(Overlap({{1, 4}}, {{2, 2}}));
+  EXPECT_FALSE(Overlap({{1, 2}}, {{2, 2}}));
+}
+
+}  // namespace
+}  // namespace systole::partition
