@@ -67,13 +67,13 @@ void DescribeResults(PJRT_Executable& executable) {
   }
 }
 
-// With SYSTOLE_DUMP=FOLDER, writes each program there as received.
-absl::Status Dump(absl::string_view code) {
-  static std::atomic<int> number{0};
+// With SYSTOLE_DUMP=FOLDER, writes each program there as received; and as
+// Shardy has it, with the same number, to ".shardy.mlirbc".
+absl::Status Dump(absl::string_view code, int number, const char* kind = "") {
   const char* folder = std::getenv("SYSTOLE_DUMP");
   if (folder == nullptr || *folder == '\0') return absl::OkStatus();
   const std::string path =
-      absl::StrFormat("%s/program_%04d.mlirbc", folder, number++);
+      absl::StrFormat("%s/program_%04d%s.mlirbc", folder, number, kind);
   const absl::Status status = WriteFile({code.data(), code.size()}, path);
   return status.ok()
              ? status
@@ -132,7 +132,8 @@ bool IsManual(const import::StableHloProgram& program) {
 
 // The program; one of several partitions with what Shardy suggests.
 absl::StatusOr<import::StableHloProgram> Import(PJRT_Client& client,
-                                                absl::string_view code) {
+                                                absl::string_view code,
+                                                int number) {
   absl::StatusOr<import::StableHloProgram> program =
       import::ImportStableHlo(code);
   if (!program.ok() || program->num_partitions == 1 ||
@@ -144,8 +145,9 @@ absl::StatusOr<import::StableHloProgram> Import(PJRT_Client& client,
   if (status.ok()) {
     absl::StatusOr<import::StableHloProgram> suggested =
         import::ImportStableHlo(*propagated);
-    if (suggested.ok()) return suggested;
     status = suggested.status();
+    if (status.ok()) status = Dump(*propagated, number, ".shardy");
+    if (status.ok()) return suggested;
   }
   std::fprintf(stderr,
                "systole: %s: Shardy suggests nothing (%s); arrays are divided "
@@ -274,18 +276,21 @@ PJRT_Error* Compile(PJRT_Client_Compile_Args* args) {
         absl::StatusOr<CompileOptions> options = ParseCompileOptions(
             {args->compile_options, args->compile_options_size});
         if (!options.ok()) return options.status();
+        static std::atomic<int> next{0};
+        const int number = next++;
         auto loaded = std::make_unique<PJRT_LoadedExecutable>();
         if (absl::Status s =
                 CheckDevices(*args->client, *options, loaded->devices);
             !s.ok())
           return s;
         if (absl::Status s =
-                Dump({args->program->code, args->program->code_size});
+                Dump({args->program->code, args->program->code_size}, number);
             !s.ok())
           return s;
         auto made = std::make_shared<PJRT_Executable>();
-        absl::StatusOr<import::StableHloProgram> program = Import(
-            *args->client, {args->program->code, args->program->code_size});
+        absl::StatusOr<import::StableHloProgram> program =
+            Import(*args->client,
+                   {args->program->code, args->program->code_size}, number);
         if (!program.ok()) return program.status();
         made->name = program->module->name;
         for (const import::StableHloArgument& argument : program->arguments) {

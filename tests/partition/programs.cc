@@ -110,6 +110,10 @@ std::vector<TestProgram> Make() {
            "%j = bf16[16,8] hlo.iota(), dimension=1\n"
            "%k = f32[16,8] hlo.convert(%j)\n%a = f32[16,8] hlo.add(%x, %i)\n"
            "%y = f32[16,8] hlo.add(%a, %k)"},
+      {"iota_halves",
+       "%x = f32[2048] parameter(), name=\"x\"\n"
+       "%j = bf16[2048] hlo.iota(), dimension=0\n"
+       "%k = f32[2048] hlo.convert(%j)\n%y = f32[2048] hlo.add(%x, %k)"},
       {"broadcast",
        "%v = f32[8,1] parameter(), name=\"v\"\n"
        "%y = f32[4,8,16] hlo.broadcast_in_dim(%v), dimensions=[1, 2]"},
