@@ -209,11 +209,14 @@ class Partitioner {
       return std::vector<Tiles>{
           {Bring(scope, values, operand, fitted), fitted, whole}};
     }
-    if (Fitted(sharding, whole.shape) != Normalised(sharding)) {
+    const Type& part = target == kToWhole ? operand.type() : node.type;
+    if (Fitted(sharding, whole.shape) != Normalised(sharding) ||
+        TileType(whole, sharding) != part) {
       return absl::InvalidArgumentError(absl::StrCat(
           "node '", node.name, "'", node.location.empty() ? "" : " at ",
           node.location, ": ", ir::TypeText(whole),
-          " is not divided evenly by ", HloText(sharding, scope.devices())));
+          " is not divided evenly by ", HloText(sharding, scope.devices()),
+          " into ", ir::TypeText(part)));
     }
     const Sharding tiles = Normalised(sharding);
     if (target == kToTiles) {

@@ -15,6 +15,8 @@ using partition::Part;
 using partition::Parts;
 using partition::Sharding;
 
+constexpr int64_t kMostDevices = 1 << 20;
+
 bool IsStruct(const Attribute* attribute, absl::string_view name) {
   return attribute && attribute->kind == Attribute::Kind::kStruct &&
          attribute->name == name;
@@ -75,8 +77,12 @@ absl::StatusOr<Sharding> Shardings::Read(
         "a sharding of ", dims, " dimensions for a value of ", rank));
   }
   int64_t size = 1;
-  for (const Attribute* axis : mesh->elements)
-    size *= axis->integers.empty() ? 1 : axis->integers[0];
+  for (const Attribute* axis : mesh->elements) {
+    const int64_t own = axis->integers.empty() ? 0 : axis->integers[0];
+    if (own < 1 || own > kMostDevices / size)
+      return absl::InvalidArgumentError("a mesh with an axis of a wrong size");
+    size *= own;
+  }
   bool any = false;
   for (size_t d = 0; d < rank; ++d) {
     const Attribute* dimension = sharding.elements[1 + d];
