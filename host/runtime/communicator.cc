@@ -72,7 +72,7 @@ HostCommunicator::~HostCommunicator() = default;
 void HostCommunicator::CheckProgress() {
   if (waiting_ < present_ || !status_.ok() || meetings_.empty()) return;
   const auto& [key, meeting] = *meetings_.begin();
-  const Node& node = *std::get<0>(key);
+  const Node& node = *key.first;
   std::vector<int> missing;
   for (size_t p = 0; p < meeting->here.size(); ++p)
     if (!meeting->here[p]) missing.push_back((*meeting->group)[p]);
@@ -95,8 +95,8 @@ absl::StatusOr<PlacedValues> HostCommunicator::Exchange(
   }
   const CollectiveGroups::Membership member = groups_.Of(node, process);
   std::unique_lock<std::mutex> lock(mutex_);
-  const int64_t time = times_[{&node, process}]++;
-  const Key key{&node, member.group, time};
+  // A member that comes again has seen the end of the meeting before.
+  const std::pair<const Node*, int> key{&node, member.group};
   std::shared_ptr<Meeting>& place = meetings_[key];
   if (place == nullptr) {
     place = std::make_shared<Meeting>();

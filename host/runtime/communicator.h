@@ -16,7 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -93,8 +93,6 @@ class HostCommunicator : public Communicator {
 
  private:
   struct Meeting;
-  // Of a node's group, how often its members have come to it.
-  using Key = std::tuple<const ir::Node*, int, int64_t>;
 
   void CheckProgress();
 
@@ -104,8 +102,8 @@ class HostCommunicator : public Communicator {
   absl::Status status_;  // the first error; ends all meetings
   int present_;          // processes that have not left
   int waiting_ = 0;      // of them, for a meeting that has not ended
-  std::map<std::pair<const ir::Node*, int>, int64_t> times_;  // by process
-  std::map<Key, std::shared_ptr<Meeting>> meetings_;
+  // Those that some members have not come to, by node and group.
+  std::map<std::pair<const ir::Node*, int>, std::shared_ptr<Meeting>> meetings_;
 };
 
 }  // namespace systole::runtime

@@ -120,18 +120,23 @@ std::unique_ptr<ir::Module> RandomProgram(std::mt19937_64& rng,
                                           ProcessGrid grid) {
   const char* types[] = {"f32", "bf16", "f16", "i32", "u8", "i1"};
   const std::string type = types[rng() % 6];
-  const int count = grid.count();
-  std::vector<int> sizes;
-  for (int size = 1; size <= count; ++size)
-    if (count % size == 0) sizes.push_back(size);
-  int size = sizes[rng() % sizes.size()];
-  // Over all processes, or over the partitions of a replica.
+  // What the numbers in the groups are: replicas, partitions, replicas with all
+  // of their partitions, or processes.
   const int kind = static_cast<int>(rng() % 6);
-  const bool global = kind < 3;
-  const int numbers = global ? count : grid.partitions;
-  if (numbers % size != 0) size = numbers;
-  std::string groups = RandomGroups(rng, numbers, size) + ", channel=1" +
-                       (global ? ", use_global_device_ids=true" : "");
+  const int mode = static_cast<int>(rng() % (kind < 3 ? 3 : 2));
+  const bool channel = kind < 3 ? mode > 0 : mode == 0;
+  const bool global = kind < 3 && mode == 2;
+  const int numbers = global                 ? grid.count()
+                      : kind < 3 || !channel ? grid.replicas
+                                             : grid.partitions;
+  std::vector<int> sizes;
+  for (int size = 1; size <= numbers; ++size)
+    if (numbers % size == 0) sizes.push_back(size);
+  const int listed = sizes[rng() % sizes.size()];
+  const int size = kind < 3 && mode == 1 ? listed * grid.partitions : listed;
+  const std::string groups =
+      absl::StrCat(RandomGroups(rng, numbers, listed), ", channel=", channel,
+                   global ? ", use_global_device_ids=true" : "");
   const int a = size * static_cast<int>(1 + rng() % 3),
             b = static_cast<int>(rng() % 5),
             c = 1 + static_cast<int>(rng() % 9);
@@ -168,14 +173,13 @@ std::unique_ptr<ir::Module> RandomProgram(std::mt19937_64& rng,
       break;
     case 4: {
       std::vector<std::string> pairs;
-      const int by = static_cast<int>(rng() % grid.partitions);
-      for (int p = 0; p < grid.partitions; ++p)
+      const int by = static_cast<int>(rng() % numbers);
+      for (int p = 0; p < numbers; ++p)
         if (rng() % 4 != 0)
-          pairs.push_back(absl::StrCat(p, ", ", (p + by) % grid.partitions));
-      node = absl::StrCat(
-          "hlo.collective_permute(%n), channel=1, "
-          "group_size=2, replica_groups=[",
-          absl::StrJoin(pairs, ", "), "]");
+          pairs.push_back(absl::StrCat(p, ", ", (p + by) % numbers));
+      node = absl::StrCat("hlo.collective_permute(%n), channel=", channel,
+                          ", group_size=2, replica_groups=[",
+                          absl::StrJoin(pairs, ", "), "]");
       break;
     }
     default:
@@ -194,10 +198,10 @@ std::unique_ptr<ir::Module> RandomProgram(std::mt19937_64& rng,
 TEST(DevicesTest, AreTheGoldenModelToTheBit) {
   std::mt19937_64 rng(1);
   const auto client = MakeClient(8);
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < 300; ++round) {
     const ProcessGrid grids[] = {{1, 2}, {1, 3}, {1, 4}, {1, 5}, {1, 8},
-                                 {2, 2}, {2, 4}, {7, 1}, {1, 1}};
-    const ProcessGrid grid = grids[rng() % 9];
+                                 {2, 2}, {2, 4}, {7, 1}, {1, 1}, {4, 2}};
+    const ProcessGrid grid = grids[rng() % 10];
     const auto module = RandomProgram(rng, grid);
     ASSERT_NE(module, nullptr);
     std::vector<Literals> inputs;
@@ -211,6 +215,35 @@ TEST(DevicesTest, AreTheGoldenModelToTheBit) {
     const auto got = RunOn(*client, **executable, inputs);
     ASSERT_TRUE(got.ok()) << got.status() << ir::Print(*module);
     EXPECT_EQ(*got, *wanted) << ir::Print(*module);
+  }
+}
+
+// Sums of one value to a few: the halves of an odd number of elements.
+TEST(DevicesTest, SumsOfFewElements) {
+  std::mt19937_64 rng(3);
+  const auto client = MakeClient(8);
+  for (const int count : {3, 5, 6, 7, 8}) {
+    for (int size = 1; size < 8; ++size) {
+      const std::string type = absl::StrCat("f32[", size, "]");
+      const auto module = Module(
+          absl::StrCat("%x = ", type, " parameter(), name=\"x\"\n%y = ", type,
+                       " hlo.all_reduce(%x), group_size=1, channel=1, "
+                       "use_global_device_ids=true ADD"));
+      std::vector<Literals> inputs;
+      for (int p = 0; p < count; ++p) {
+        std::vector<float> values(size);
+        for (float& v : values)
+          v = static_cast<float>(static_cast<int>(rng() % 2001) - 1000) / 7;
+        inputs.push_back({Floats(values)});
+      }
+      const auto wanted = golden::RunHlo(*module, 1, count, inputs);
+      ASSERT_TRUE(wanted.ok()) << wanted.status();
+      const auto executable = client->Compile(module->Clone(), {1, count});
+      ASSERT_TRUE(executable.ok()) << executable.status();
+      const auto got = RunOn(*client, **executable, inputs);
+      ASSERT_TRUE(got.ok()) << got.status();
+      EXPECT_EQ(*got, *wanted) << count << " processes, " << size;
+    }
   }
 }
 
