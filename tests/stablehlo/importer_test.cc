@@ -163,6 +163,17 @@ TEST(StableHloImporterTest, MarksWhereArraysAreDivided) {
                           "SPMDShardToFullShape f32[2,16] {replicated}"));
 }
 
+TEST(StableHloImporterTest, KnowsPartsOfAxesAndOtherOrders) {
+  const auto program = ImportStableHlo(Artifact("sharded_parts"));
+  ASSERT_TRUE(program.ok()) << program.status();
+  // The second half of "a" and "b", next to each other; the first half of "a".
+  EXPECT_EQ(program->arguments[0].tiles,
+            (partition::Sharding{{{{2, 4}}, {{1, 2}}}, {}}));
+  EXPECT_EQ(
+      program->arguments[1].tiles,
+      (partition::Sharding{{{{1, 8}}, {}}, {7, 6, 5, 4, 3, 2, 1, 0}}));
+}
+
 TEST(StableHloImporterTest, DividesAProgram) {
   auto program = ImportStableHlo(Artifact("sharded_mlp"));
   ASSERT_TRUE(program.ok()) << program.status();

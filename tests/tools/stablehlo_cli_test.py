@@ -18,8 +18,8 @@ DATA = ROOT / "tests/data/stablehlo"
 BUILD = ROOT / "build"
 # What is not run: errors of the import, a call that the host does not compute.
 REFUSED = {"attributes", "cholesky", "fft", "generic", "recursive", "unsupported"}
-# What runs on four cores.
-DIVIDED = {"sharded_constraint", "sharded_map", "sharded_mlp"}
+# What runs on several cores.
+DIVIDED = {"sharded_constraint": 4, "sharded_map": 4, "sharded_mlp": 4, "sharded_parts": 8}
 
 
 def systole(*words, code=0):
@@ -48,9 +48,9 @@ class StableHloCli(unittest.TestCase):
             if program in REFUSED:
                 systole("run", DATA / f"{program}.mlirbc", "--random", "1", "--backend", "iss", "--quiet", code=1)
                 continue
-            devices = ["--devices", "4"] if program in DIVIDED else []
+            devices = ["--devices", str(DIVIDED[program])] if program in DIVIDED else []
             result = self.run_json(program, "--random", "2", "--backend", "iss", "--check", DATA / f"{program}.mlirbc", "--checked", *devices)
-            self.assertEqual(result["devices"], 4 if devices else 1)
+            self.assertEqual(result["devices"], DIVIDED.get(program, 1))
             self.assertTrue(result["check"]["bit_exact"], program)
             self.assertGreater(result["check"]["values"], 0, program)
             self.assertIsNone(result["cycles"])
