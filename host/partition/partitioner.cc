@@ -193,9 +193,40 @@ class Partitioner {
     if (node.op == Op::kHloIf || node.op == Op::kHloCase)
       return Branch(node, scope, values);
     std::vector<Suggestion> suggested;
-    for (int r = 0; r < node.results(); ++r)
-      suggested.push_back(Suggested(node, r));
+    for (int r = 0; r < node.results(); ++r) {
+      suggested.push_back(IsWide(node) && IsKnown(node)
+                              ? Sharding::Replicated(
+                                    node.result_type(r).shape.size())
+                              : Suggested(node, r));
+    }
     return Divided(node, scope, values, suggested);
+  }
+
+  // Whether it is the same in every run: the compiler computes it. Numbers of
+  // 64 bits stay so, for only the host computes with them: random numbers
+  // begin with indices of 64 bits.
+  bool IsKnown(const Node& node) {
+    const auto [place, added] = known_.try_emplace(&node, false);
+    if (!added) return place->second;
+    const bool known =
+        node.is_constant() ||
+        (node.op != Op::kParameter && node.op != Op::kHloRng &&
+         node.op != Op::kHloPartitionId && node.op != Op::kHloReplicaId &&
+         node.op != Op::kHloCustomCall && !ir::IsCollective(node.op) &&
+         node.regions.empty() &&
+         std::all_of(
+             node.operands.begin(), node.operands.end(),
+             [&](const Value& operand) { return IsKnown(*operand.node); }));
+    return known_[&node] = known;
+  }
+  static bool IsWide(const Node& node) {
+    const auto wide = [](const Type& type) {
+      return type.element == ElementType::kInt64 ||
+             type.element == ElementType::kUint64;
+    };
+    return wide(node.type) ||
+           std::any_of(node.operands.begin(), node.operands.end(),
+                       [&](const Value& v) { return wide(v.type()); });
   }
 
   absl::StatusOr<std::vector<Tiles>> Marked(const Node& node, Scope& scope,
@@ -423,6 +454,7 @@ class Partitioner {
   const GlobalProgram& program_;
   LocalProgram& local_;
   Numbers numbers_;
+  std::map<const Node*, bool> known_;
   // Broadcasts and counts that were made in tiles.
   std::map<std::tuple<const Scope*, const Node*, std::string>, Tiles> made_;
 };
