@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/ir/verifier.h"
-#include "host/partition/op_rules.h"
+#include "host/partition/chooser.h"
 #include "host/partition/scope.h"
 
 namespace systole::partition {
@@ -25,86 +25,6 @@ using Suggestion = std::optional<Sharding>;
 Type TileType(const Type& whole, const Sharding& sharding) {
   return {whole.element, TileShape(sharding, whole.shape), {}};
 }
-
-// The tiles of each factor, all on devices in the same order.
-struct Division {
-  std::vector<Parts> factors;
-  std::vector<int> devices;
-
-  Sharding Of(const std::vector<int>& dims) const {
-    Sharding sharding = Sharding::Replicated(dims.size());
-    for (size_t d = 0; d < dims.size(); ++d)
-      if (dims[d] != kWhole) sharding.dims[d] = factors[dims[d]];
-    sharding.devices = devices;
-    return Normalised(std::move(sharding));
-  }
-};
-
-// Chooses the tiles of an operation's factors: first those of a sharding of
-// one of its results, then those of its operands.
-class Chooser {
- public:
-  Chooser(const Node& node, const OpRule& rule) : node_(node), rule_(rule) {
-    division_.factors.resize(rule.factors);
-    fixed_.resize(rule.factors, false);
-  }
-
-  // A suggestion fixes the factors of a result; those it does not divide stay
-  // whole.
-  void Suggest(int result, const Sharding& sharding) {
-    if (!Take(rule_.results[result], sharding)) return;
-    for (const int factor : rule_.results[result])
-      if (factor != kWhole) fixed_[factor] = true;
-  }
-  void Use(size_t operand, const Sharding& sharding) {
-    Take(rule_.operands[operand], sharding);
-  }
-  const Division& division() const { return division_; }
-
- private:
-  bool Take(const std::vector<int>& dims, const Sharding& sharding) {
-    if (!sharding.replicated()) {
-      if (chosen_ && sharding.devices != division_.devices) return false;
-      for (size_t d = 0; d < dims.size(); ++d) {
-        const int factor = dims[d];
-        if (factor == kWhole || fixed_[factor]) continue;
-        Parts& own = division_.factors[factor];
-        if (!own.empty()) continue;
-        Parts parts = sharding.dims[d];
-        while (!parts.empty() && !Fits(factor, parts)) parts.pop_back();
-        const bool free = std::none_of(
-            division_.factors.begin(), division_.factors.end(),
-            [&](const Parts& other) { return Overlap(other, parts); });
-        if (parts.empty() || !free) continue;
-        own = parts;
-        division_.devices = sharding.devices;
-        chosen_ = true;
-      }
-    }
-    return true;
-  }
-
-  // Whether every dimension of the factor is divided evenly.
-  bool Fits(int factor, const Parts& parts) const {
-    const int64_t tiles = TilesOf(parts);
-    const auto fits = [&](const std::vector<int>& dims, const Type& type) {
-      for (size_t d = 0; d < dims.size(); ++d)
-        if (dims[d] == factor && type.shape[d] % tiles != 0) return false;
-      return true;
-    };
-    for (size_t i = 0; i < node_.operands.size(); ++i)
-      if (!fits(rule_.operands[i], node_.operands[i].type())) return false;
-    for (int r = 0; r < node_.results(); ++r)
-      if (!fits(rule_.results[r], node_.result_type(r))) return false;
-    return true;
-  }
-
-  const Node& node_;
-  const OpRule& rule_;
-  Division division_;
-  std::vector<bool> fixed_;
-  bool chosen_ = false;  // the order of devices is that of a sharding
-};
 
 class Partitioner {
  public:
@@ -194,10 +114,10 @@ class Partitioner {
       return Branch(node, scope, values);
     std::vector<Suggestion> suggested;
     for (int r = 0; r < node.results(); ++r) {
-      suggested.push_back(IsWide(node) && IsKnown(node)
-                              ? Sharding::Replicated(
-                                    node.result_type(r).shape.size())
-                              : Suggested(node, r));
+      suggested.push_back(
+          IsWide(node) && IsKnown(node)
+              ? Sharding::Replicated(node.result_type(r).shape.size())
+              : Suggested(node, r));
     }
     return Divided(node, scope, values, suggested);
   }

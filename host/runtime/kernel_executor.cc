@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
+#include "host/runtime/kernel_unit.h"
 #include "host/runtime/placement.h"
 
 namespace systole::runtime {
@@ -37,8 +37,6 @@ Literal NumberOf(int id) {
   return Literal(std::vector<uint32_t>{static_cast<uint32_t>(id)});
 }
 
-using Nodes = std::vector<const ir::Node*>;
-
 // The node of a program that its fault's message names, or the first one.
 const ir::Node& FaultyOf(const lanes::PlanStep& step,
                          absl::string_view message) {
@@ -47,49 +45,6 @@ const ir::Node& FaultyOf(const lanes::PlanStep& step,
     if (absl::StrContains(message, name)) return *nodes.back();
   }
   return *step.kernels[0].back();
-}
-
-// The product of matrices of a kernel, or null.
-const ir::Node* ProductOf(const Nodes& nodes) {
-  const auto found =
-      std::find_if(nodes.begin(), nodes.end(), [](const ir::Node* node) {
-        return node->op == ir::Op::kHloMatrixProduct;
-      });
-  return found == nodes.end() ? nullptr : *found;
-}
-
-// "array" and what a kernel of the vector unit computes: "exponential, add x 3,
-// 2 others".
-std::string UnitOf(const Nodes& nodes) {
-  std::vector<std::pair<absl::string_view, int>> ops;
-  if (ProductOf(nodes) != nullptr) ops.emplace_back("array", 1);
-  for (const ir::Node* node : nodes) {
-    if (node->op == ir::Op::kHloMatrixProduct) continue;
-    const absl::string_view name =
-        absl::StripPrefix(ir::OpName(node->op), "hlo.");
-    const auto known =
-        std::find_if(ops.begin(), ops.end(),
-                     [&](const auto& op) { return op.first == name; });
-    if (known == ops.end()) {
-      ops.emplace_back(name, 1);
-    } else {
-      ++known->second;
-    }
-  }
-  constexpr size_t kShown = 3;  // kinds of operations
-  std::string text;
-  int others = 0;
-  for (size_t i = 0; i < ops.size(); ++i) {
-    const auto& [name, count] = ops[i];
-    if (i >= kShown && ops.size() > kShown + 1) {
-      others += count;
-      continue;
-    }
-    absl::StrAppend(&text, i > 0 ? ", " : "", name);
-    if (count > 1) absl::StrAppend(&text, " x ", count);
-  }
-  if (others > 0) absl::StrAppend(&text, ", ", others, " others");
-  return text;
 }
 
 }  // namespace

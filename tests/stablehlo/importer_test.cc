@@ -169,9 +169,8 @@ TEST(StableHloImporterTest, KnowsPartsOfAxesAndOtherOrders) {
   // The second half of "a" and "b", next to each other; the first half of "a".
   EXPECT_EQ(program->arguments[0].tiles,
             (partition::Sharding{{{{2, 4}}, {{1, 2}}}, {}}));
-  EXPECT_EQ(
-      program->arguments[1].tiles,
-      (partition::Sharding{{{{1, 8}}, {}}, {7, 6, 5, 4, 3, 2, 1, 0}}));
+  EXPECT_EQ(program->arguments[1].tiles,
+            (partition::Sharding{{{{1, 8}}, {}}, {7, 6, 5, 4, 3, 2, 1, 0}}));
 }
 
 TEST(StableHloImporterTest, DividesAProgram) {
