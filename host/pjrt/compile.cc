@@ -173,6 +173,11 @@ absl::Status Divide(const CompileOptions& options,
                                                    "for ",
                                                    options.partitions));
   }
+  if (options.replicas > 1) {
+    return absl::UnimplementedError(
+        absl::StrCat("a program of ", options.replicas, " replicas of ",
+                     options.partitions, " partitions: either is supported"));
+  }
   absl::StatusOr<partition::GlobalProgram> global =
       import::GlobalProgramOf(program);
   if (!global.ok()) return global.status();
@@ -299,7 +304,7 @@ PJRT_Error* Compile(PJRT_Client_Compile_Args* args) {
         }
         Shardings shardings;
         std::string whole;
-        if (options->partitions > 1) {
+        if (options->partitions > 1 || program->num_partitions > 1) {
           absl::Status s = Divide(*options, *program, shardings, whole);
           if (!s.ok()) {
             return absl::Status(s.code(),
