@@ -130,6 +130,22 @@ Value Scope::Take(Value value, int64_t dimension, const Parts& parts,
              ir::HloSizesAttributes{type.shape});
 }
 
+Value Scope::Once(Value value, const Parts& parts,
+                  const std::vector<int>& devices) {
+  const Type number{ElementType::kInt32, {}, {}};
+  const Type scalar{value.type().element, {}, {}};
+  const Value zero = Constant(number, ir::Literal(std::vector<int32_t>{0}));
+  const Value first = Add(
+      "first", Op::kHloCompare, {ElementType::kBool, {}, {}},
+      {Start(parts, 1, devices), zero},
+      ir::HloCompareAttributes{ir::Direction::kEq, ir::CompareType::kDefault});
+  const Value none = Constant(scalar, ir::Literal::Zeros(scalar.element, 1));
+  const Value zeros = Add("zeros", Op::kHloBroadcastInDim, value.type(), {none},
+                          ir::HloDimensionsAttributes{});
+  return Add("part", Op::kHloSelect, value.type(), {first, value, zeros},
+             ir::NoAttributes{});
+}
+
 bool Scope::Gathers(const Sharding& from, const Sharding& to) {
   if (from.replicated() || from == to) return false;
   if (from.devices != to.devices) return true;
@@ -148,6 +164,11 @@ Value Scope::InTiles(const Tiles& from, const Sharding& to) {
   const bool other_order = !from.sharding.replicated() && !to.replicated() &&
                            from.sharding.devices != to.devices;
   Value value = from.value;
+  const bool sums = from.sharding.unreduced != to.unreduced ||
+                    (other_order && !to.unreduced.empty());
+  if (sums && !from.sharding.unreduced.empty())
+    value = AllReduce(value, Op::kHloAdd, from.sharding.unreduced,
+                      from.sharding.devices);
   std::vector<Parts> kept;
   for (size_t d = 0; d < to.dims.size(); ++d) {
     const Parts& own = from.sharding.dims[d];
@@ -162,6 +183,8 @@ Value Scope::InTiles(const Tiles& from, const Sharding& to) {
     if (!rest.empty())
       value = Take(value, static_cast<int64_t>(d), rest, to.devices);
   }
+  if (sums && !to.unreduced.empty())
+    value = Once(value, to.unreduced, to.devices);
   return brought_[key] = value;
 }
 

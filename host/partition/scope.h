@@ -55,6 +55,10 @@ class Scope {
  private:
   ir::Value Gather(ir::Value value, int64_t dimension, const Parts& parts,
                    const std::vector<int>& devices);
+  // The value on the first of the devices that differ in these, zeros on the
+  // others.
+  ir::Value Once(ir::Value value, const Parts& parts,
+                 const std::vector<int>& devices);
   ir::Value Take(ir::Value value, int64_t dimension, const Parts& parts,
                  const std::vector<int>& devices);
   // The groups of devices that differ in these parts, one after the other.

@@ -66,28 +66,40 @@ Parts WithoutPrefix(const Parts& parts, const Parts& prefix) {
 }
 
 bool Sharding::replicated() const {
-  return std::all_of(dims.begin(), dims.end(),
+  return unreduced.empty() &&
+         std::all_of(dims.begin(), dims.end(),
                      [](const Parts& parts) { return TilesOf(parts) == 1; });
 }
 
 bool Sharding::operator==(const Sharding& other) const {
-  return dims == other.dims && (devices == other.devices || replicated());
+  return dims == other.dims && unreduced == other.unreduced &&
+         (devices == other.devices || replicated());
 }
 
-Sharding Normalised(Sharding sharding) {
-  for (Parts& parts : sharding.dims) {
-    Parts joined;
-    for (const Part& part : parts) {
-      if (part.size == 1) continue;
-      if (!joined.empty() &&
-          joined.back().before * joined.back().size == part.before) {
-        joined.back().size *= part.size;
-      } else {
-        joined.push_back(part);
-      }
+namespace {
+
+// Without parts of size 1, and those that are one digit joined.
+Parts Joined(const Parts& parts) {
+  Parts joined;
+  for (const Part& part : parts) {
+    if (part.size == 1) continue;
+    if (!joined.empty() &&
+        joined.back().before * joined.back().size == part.before) {
+      joined.back().size *= part.size;
+    } else {
+      joined.push_back(part);
     }
-    parts = std::move(joined);
   }
+  return joined;
+}
+
+}  // namespace
+
+Sharding Normalised(Sharding sharding) {
+  for (Parts& parts : sharding.dims) parts = Joined(parts);
+  std::sort(sharding.unreduced.begin(), sharding.unreduced.end(),
+            [](const Part& a, const Part& b) { return a.before < b.before; });
+  sharding.unreduced = Joined(sharding.unreduced);
   bool ascending = true;
   for (size_t i = 0; i < sharding.devices.size(); ++i)
     ascending = ascending && sharding.devices[i] == static_cast<int>(i);
@@ -133,23 +145,36 @@ std::string HloText(const Sharding& sharding, int64_t count) {
     tiles.push_back(TilesOf(parts));
     all.insert(all.end(), parts.begin(), parts.end());
   }
-  // Devices by tile; those with the same tile next to each other.
-  const int64_t copies = count / TilesOf(all);
-  std::vector<std::vector<int64_t>> by_tile(TilesOf(all));
+  // Devices by tile; of those with the same tile, each copy's parts of a sum
+  // next to each other.
+  const int64_t parts = TilesOf(sharding.unreduced);
+  const int64_t copies = count / (TilesOf(all) * parts);
+  std::vector<std::vector<std::vector<int64_t>>> by_tile(TilesOf(all));
+  for (auto& same : by_tile) same.resize(parts);
   for (int64_t position = 0; position < count; ++position) {
-    by_tile[TileAt(all, position, count)].push_back(
-        sharding.devices.empty() ? position : sharding.devices[position]);
+    by_tile[TileAt(all, position, count)][TileAt(sharding.unreduced, position,
+                                                 count)]
+        .push_back(sharding.devices.empty() ? position
+                                            : sharding.devices[position]);
   }
   std::vector<int64_t> devices;
-  for (const std::vector<int64_t>& same : by_tile)
-    devices.insert(devices.end(), same.begin(), same.end());
+  for (const auto& same : by_tile) {
+    for (int64_t copy = 0; copy < copies; ++copy)
+      for (int64_t part = 0; part < parts; ++part)
+        devices.push_back(same[part][copy]);
+  }
   if (copies > 1) tiles.push_back(copies);
+  if (parts > 1) tiles.push_back(parts);
+  const char* const last =
+      parts > 1 ? (copies > 1 ? " last_tile_dims={replicated, unreduced}"
+                              : " last_tile_dims={unreduced}")
+                : (copies > 1 ? " last_tile_dim_replicate" : "");
   bool ascending = true;
   for (int64_t i = 0; i < count; ++i) ascending = ascending && devices[i] == i;
   return absl::StrCat(
       "{devices=[", absl::StrJoin(tiles, ","), "]",
       ascending ? absl::StrCat("<=[", count, "]") : absl::StrJoin(devices, ","),
-      copies > 1 ? " last_tile_dim_replicate" : "", "}");
+      last, "}");
 }
 
 }  // namespace systole::partition

@@ -39,8 +39,10 @@ struct Sharding {
   std::vector<Parts> dims;
   // The device at each position; empty: device i is at position i.
   std::vector<int> devices;
+  // Devices that differ in these have parts of the values: their sum is meant.
+  Parts unreduced = {};
 
-  static Sharding Replicated(size_t rank) { return {Dims(rank), {}}; }
+  static Sharding Replicated(size_t rank) { return {Dims(rank), {}, {}}; }
   bool replicated() const;
   bool operator==(const Sharding& other) const;
   bool operator!=(const Sharding& other) const { return !(*this == other); }

@@ -73,6 +73,13 @@ absl::StatusOr<ModuleProgram> ReadModuleProgram(const std::string& path,
     if (!global.ok()) return named(global.status());
     auto local = partition::Partition(*global);
     if (!local.ok()) return named(local.status());
+    for (const auto* shardings : {&local->inputs, &local->outputs}) {
+      for (const partition::Sharding& sharding : *shardings) {
+        if (sharding.unreduced.empty()) continue;
+        return absl::UnimplementedError(absl::StrCat(
+            path, ": has inputs or outputs that are parts of a sum"));
+      }
+    }
     program.local = *std::move(local);
     program.module = std::move(global->module);
   } else {

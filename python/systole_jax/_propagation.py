@@ -16,20 +16,25 @@ def propagate(artifact):
     """The program with the shardings that follow from those of its arguments, results and constraints."""
     from jax._src.interpreters import mlir  # registers Shardy's passes
     from jax._src.lib.mlir import ir, passmanager
-    from jax._src.lib.mlir.dialects import hlo
+    from jax._src.lib.mlir.dialects import hlo, sdy
 
     def plain(operations):
-        """Constants as they were, rather than those of sdy."""
+        """Constants as they were, rather than those of sdy; a constraint for each of its collectives."""
         for operation in list(operations):
             for region in operation.regions:
                 for block in region:
                     plain(block.operations)
+            where = {"loc": operation.location, "ip": ir.InsertionPoint(operation)}
             if operation.operation.name == "sdy.constant":
-                constant = hlo.ConstantOp(operation.attributes["value"], loc=operation.location, ip=ir.InsertionPoint(operation))
+                other = hlo.ConstantOp(operation.attributes["value"], **where)
                 if SHARDING in operation.attributes:
-                    constant.attributes[SHARDING] = operation.attributes[SHARDING]
-                operation.results[0].replace_all_uses_with(constant.result)
-                operation.operation.erase()
+                    other.attributes[SHARDING] = operation.attributes[SHARDING]
+            elif operation.operation.name.startswith("sdy.") and "out_sharding" in operation.attributes:
+                other = sdy.ShardingConstraintOp(operation.operands[0], operation.attributes["out_sharding"], **where)
+            else:
+                continue
+            operation.results[0].replace_all_uses_with(other.result)
+            operation.operation.erase()
 
     with mlir.make_ir_context() as context:
         module = hlo.deserialize_portable_artifact(context, artifact)

@@ -124,6 +124,46 @@ void Check(const GlobalProgram& program, const Literals& inputs,
   }
 }
 
+// Parts of a sum: what two devices have is added where a value is needed. Marks
+// hand the parts to tiles and back as they are.
+TEST(PartitionTest, PartsOfSums) {
+  for (const bool given_back : {false, true}) {
+    GlobalProgram program;
+    program.module = ModuleOf(
+        "module @m {\n%x = f32[8,4] parameter(), name=\"x\"\n"
+        "%t = f32[4,4] hlo.custom_call(%x), target=\"SPMDFullToShardShape\"\n"
+        "%n = f32[4,4] hlo.negate(%t)\n"
+        "%w = f32[8,4] hlo.custom_call(%n), target=\"SPMDShardToFullShape\"\n"
+        "%y = f32[8,4] hlo.multiply(%w, %x)\nreturn %y as \"y\"\n}");
+    program.devices = 8;
+    // Devices 0 to 3 and 4 to 7 have a tile, even and odd ones its two parts.
+    const Sharding parts{{{{1, 2}}, {}}, {}, {{4, 2}}};
+    program.inputs = {parts};
+    program.outputs = {given_back ? parts : Sharding{{{{1, 2}}, {}}, {}}};
+    for (const auto& node : program.module->nodes())
+      if (node->op == ir::Op::kHloCustomCall) program.marks[node.get()] = parts;
+    const auto local = Partition(program);
+    ASSERT_TRUE(local.ok()) << local.status();
+    std::mt19937_64 rng(1);
+    const ir::Type tile{ir::ElementType::kFloat32, {4, 4}, {}};
+    std::vector<Literals> inputs(8);
+    for (int d = 0; d < 8; ++d)
+      inputs[d] = {d % 4 < 2 ? RandomOf(tile, rng) : inputs[d - 2][0]};
+    const auto outputs = golden::RunHlo(*local->module, 1, 8, inputs);
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    for (int d = 0; d < 8; ++d) {
+      const std::vector<float>& even = inputs[d - d % 2][0].values<float>();
+      const std::vector<float>& odd = inputs[d - d % 2 + 1][0].values<float>();
+      std::vector<float> wanted(16);
+      for (size_t i = 0; i < 16; ++i) {
+        const float sum = even[i] + odd[i];
+        wanted[i] = given_back && d % 2 == 1 ? 0 : -sum * sum;
+      }
+      EXPECT_EQ((*outputs)[d][0].values<float>(), wanted) << d;
+    }
+  }
+}
+
 GlobalProgram ProgramOf(const std::string& text, int devices) {
   GlobalProgram program;
   program.module = ModuleOf(text);
@@ -232,6 +272,8 @@ TEST(ShardingTest, TilesOfDevices) {
   EXPECT_EQ(HloText(Sharding{{{{1, 8}}}, {}}, 8), "{devices=[8]<=[8]}");
   EXPECT_EQ(HloText(Sharding{{{{1, 2}}}, {1, 0}}, 2), "{devices=[2]1,0}");
   EXPECT_EQ(HloText(Sharding::Replicated(2), 8), "{replicated}");
+  EXPECT_EQ(HloText(Sharding{{{{1, 2}}}, {}, {{4, 2}}}, 8),
+            "{devices=[2,2,2]<=[8] last_tile_dims={replicated, unreduced}}");
   // Neighbouring digits are one.
   const Sharding joined = Normalised({{{{1, 2}, {2, 2}, {4, 1}}}, {}});
   EXPECT_EQ(joined.dims[0], (Parts{{1, 4}}));

@@ -66,10 +66,9 @@ absl::StatusOr<Sharding> Shardings::Read(
   Sharding result = Sharding::Replicated(rank);
   const auto lists = static_cast<int64_t>(sharding.integers.size());
   const auto dims = lists > 0 ? sharding.integers[0] - 1 : 0;
-  if (lists > 2 && sharding.integers[2] > sharding.integers[1]) {
+  if (lists > 3 && sharding.integers[3] != 0) {
     return absl::UnimplementedError(
-        "a sharding with unreduced axes: values are summed where they are "
-        "made");
+        "a sharding with unreduced axes that are not summed");
   }
   if (dims != static_cast<int64_t>(rank) ||
       dims >= static_cast<int64_t>(sharding.elements.size())) {
@@ -84,11 +83,9 @@ absl::StatusOr<Sharding> Shardings::Read(
     size *= own;
   }
   bool any = false;
-  for (size_t d = 0; d < rank; ++d) {
-    const Attribute* dimension = sharding.elements[1 + d];
-    if (!IsStruct(dimension, "dimension_sharding"))
-      return absl::InvalidArgumentError("a sharding that is none of sdy");
-    for (const Attribute* axis : dimension->elements) {
+  const auto add = [&](const std::vector<const Attribute*>& list,
+                       Parts& parts) -> absl::Status {
+    for (const Attribute* axis : list) {
       if (!axes.empty() &&
           std::find(axes.begin(), axes.end(), axis->text) == axes.end())
         continue;
@@ -97,13 +94,32 @@ absl::StatusOr<Sharding> Shardings::Read(
       if (!axis->elements.empty()) {  // [pre][size] of the axis
         const std::vector<int64_t>& sub = axis->elements[0]->integers;
         if (sub.size() != 2 || sub[0] < 1 || sub[1] < 1 ||
-            part->size % (sub[0] * sub[1]) != 0)
+            part->size % sub[0] != 0 || part->size / sub[0] % sub[1] != 0)
           return absl::InvalidArgumentError("a part of an axis that is none");
         *part = {part->before * sub[0], sub[1]};
       }
       any = any || part->size > 1;
-      result.dims[d].push_back(*part);
+      parts.push_back(*part);
     }
+    return absl::OkStatus();
+  };
+  for (size_t d = 0; d < rank; ++d) {
+    const Attribute* dimension = sharding.elements[1 + d];
+    if (!IsStruct(dimension, "dimension_sharding"))
+      return absl::InvalidArgumentError("a sharding that is none of sdy");
+    if (absl::Status s = add(dimension->elements, result.dims[d]); !s.ok())
+      return s;
+  }
+  if (lists > 2) {
+    const auto begin = static_cast<size_t>(sharding.integers[1]);
+    const auto end = static_cast<size_t>(sharding.integers[2]);
+    if (begin > end || end > sharding.elements.size())
+      return absl::InvalidArgumentError("a sharding that is none of sdy");
+    if (absl::Status s = add({sharding.elements.begin() + begin,
+                              sharding.elements.begin() + end},
+                             result.unreduced);
+        !s.ok())
+      return s;
   }
   if (any && size != partitions_) {
     return absl::InvalidArgumentError(absl::StrCat("a mesh of ", size,
@@ -121,10 +137,14 @@ absl::StatusOr<Sharding> Shardings::Read(
           "a mesh whose devices are not those of the program");
   }
   Parts all;
-  for (const Parts& parts : result.dims) {
-    if (partition::Overlap(all, parts))
-      return absl::InvalidArgumentError("a sharding that uses an axis twice");
-    all.insert(all.end(), parts.begin(), parts.end());
+  std::vector<Parts> lists_of_parts = result.dims;
+  lists_of_parts.push_back(result.unreduced);
+  for (const Parts& parts : lists_of_parts) {
+    for (const Part& part : parts) {
+      if (partition::Overlap(all, {part}))
+        return absl::InvalidArgumentError("a sharding that uses an axis twice");
+      all.push_back(part);
+    }
   }
   return partition::Normalised(std::move(result));
 }
