@@ -229,7 +229,7 @@ std::string TextOf(const PJRT_Executable& executable,
       "module @", Symbol(executable.name),
       " attributes {mhlo.num_partitions = ", executable.options.partitions,
       " : i32, mhlo.num_replicas = ", executable.options.replicas, " : i32");
-  if (executable.options.partitions > 1) {
+  if (executable.options.partitions > 1 && !results.empty()) {
     const std::string outputs = absl::StrJoin(shardings.outputs, ", ");
     absl::StrAppend(&text, ", mhlo.spmd_output_sharding = \"",
                     shardings.outputs.size() == 1

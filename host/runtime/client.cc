@@ -144,8 +144,8 @@ Execution Executable::Enqueue(
                            results = execution.results, done = execution.done,
                            process, run = std::move(run), &device]() mutable {
     absl::StatusOr<PlacedValues> values =
-        self->Evaluate(std::move(held), device, process, *run);
-    run->communicator->Leave(process, values.status());
+        self->Evaluate(std::move(held), device, process, run.get());
+    if (run != nullptr) run->communicator->Leave(process, values.status());
     for (size_t i = 0; i < results.size(); ++i) {
       results[i]->SetPlaced(values.ok()
                                 ? absl::StatusOr<PlacedValue>((*values)[i])
@@ -166,7 +166,7 @@ absl::StatusOr<Execution> Executable::Execute(
                      grid_.count()));
   }
   if (absl::Status s = CheckArguments(arguments); !s.ok()) return s;
-  return Enqueue(arguments, device, 0, NewRun());
+  return Enqueue(arguments, device, 0, nullptr);
 }
 
 absl::StatusOr<std::vector<Execution>> Executable::ExecuteAll(
@@ -228,7 +228,7 @@ PlacedValues Executable::Constants(const Device& device) {
 
 absl::StatusOr<PlacedValues> Executable::Evaluate(Arguments arguments,
                                                   Device& device, int process,
-                                                  const Run& run) {
+                                                  const Run* run) {
   PlacedValues values;
   for (std::shared_ptr<Buffer>& argument : arguments) {
     const absl::StatusOr<Literal> value = argument->Await();
@@ -250,10 +250,10 @@ absl::StatusOr<PlacedValues> Executable::Evaluate(Arguments arguments,
 
 absl::StatusOr<PlacedValues> Executable::Compute(PlacedValues arguments,
                                                  Device& device, int process,
-                                                 const Run& run) {
-  KernelExecutor executor(
-      *device.core_, *device.products_,
-      {process, grid_, groups_.get(), run.communicator.get()});
+                                                 const Run* run) {
+  KernelExecutor executor(*device.core_, *device.products_,
+                          {process, grid_, groups_.get(),
+                           run == nullptr ? nullptr : run->communicator.get()});
   absl::StatusOr<PlacedValues> results =
       executor.Run(plan_, std::move(arguments), Constants(device));
   if (!results.ok()) return results.status();

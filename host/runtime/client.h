@@ -153,15 +153,16 @@ class Executable : public std::enable_shared_from_this<Executable> {
   absl::Status CheckArguments(
       absl::Span<const std::shared_ptr<Buffer>> arguments) const;
   std::shared_ptr<Run> NewRun() const;
-  // With the client's lock held, if there are other processes.
+  // With the client's lock held, if there are other processes; without a run,
+  // if there are none.
   Execution Enqueue(absl::Span<const std::shared_ptr<Buffer>> arguments,
                     Device& device, int process, std::shared_ptr<Run> run);
   // Waits for the arguments and runs. An error has the module's name in front.
   absl::StatusOr<std::vector<std::shared_ptr<Place>>> Evaluate(
-      Arguments arguments, Device& device, int process, const Run& run);
+      Arguments arguments, Device& device, int process, const Run* run);
   absl::StatusOr<std::vector<std::shared_ptr<Place>>> Compute(
       std::vector<std::shared_ptr<Place>> arguments, Device& device,
-      int process, const Run& run);
+      int process, const Run* run);
   // The plan's constants on a device.
   std::vector<std::shared_ptr<Place>> Constants(const Device& device);
 

@@ -33,10 +33,6 @@ ir::EvaluateOptions OptionsOf(ir::ProductUnit& products) {
   return options;
 }
 
-Literal NumberOf(int id) {
-  return Literal(std::vector<uint32_t>{static_cast<uint32_t>(id)});
-}
-
 // The node of a program that its fault's message names, or the first one.
 const ir::Node& FaultyOf(const lanes::PlanStep& step,
                          absl::string_view message) {
@@ -58,11 +54,7 @@ PlacedValue OnHost(Literal literal) {
 
 KernelExecutor::KernelExecutor(Core& core, ir::ProductUnit& products,
                                Process process)
-    : core_(core),
-      process_(process),
-      replica_(OnHost(NumberOf(process.number / process.grid.partitions))),
-      partition_(OnHost(NumberOf(process.number % process.grid.partitions))),
-      evaluation_(OptionsOf(products)) {}
+    : core_(core), process_(process), evaluation_(OptionsOf(products)) {}
 
 absl::StatusOr<std::shared_ptr<DeviceMemory>> KernelExecutor::Allocate(
     int64_t bytes) {
@@ -201,24 +193,35 @@ absl::Status KernelExecutor::RunNode(const lanes::PlanStep& step,
   return absl::OkStatus();
 }
 
+const PlacedValue& KernelExecutor::DeviceId(ir::Op op) {
+  const bool replica = op == ir::Op::kHloReplicaId;
+  PlacedValue& id = replica ? replica_ : partition_;
+  if (id == nullptr) {
+    const int partitions = process_.grid.partitions;
+    const int number =
+        replica ? process_.number / partitions : process_.number % partitions;
+    id = OnHost(Literal(std::vector<uint32_t>{static_cast<uint32_t>(number)}));
+  }
+  return id;
+}
+
 absl::Status KernelExecutor::RunCollective(const lanes::PlanStep& step,
                                            PlacedValues& values) {
   const ir::Node& node = *step.node;
-  if (process_.communicator == nullptr) {
-    return absl::InternalError("a collective of a program without processes");
-  }
   PlacedValues operands;
   for (const int slot : step.inputs) operands.push_back(values[slot]);
   for (const int slot : step.dead) values[slot] = nullptr;
   const CollectiveGroups::Membership member =
       process_.groups->Of(node, process_.number);
-  const bool sends = member.sources->empty() || (*member.sources)[0] == 0;
-  if (member.all->size() > 1 || !sends) {
+  if (member.all->size() > 1) {
     ++counts_.collectives;
     absl::StatusOr<PlacedValues> results =
         process_.communicator->Exchange(node, process_.number, operands, *this);
     if (!results.ok()) return results.status();
     operands = *std::move(results);
+  } else if (!member.sources->empty() && (*member.sources)[0] < 0) {
+    operands = {
+        OnHost(Literal::Zeros(node.type.element, node.type.elements()))};
   }
   for (size_t i = 0; i < step.outputs.size(); ++i)
     values[step.outputs[i]] = std::move(operands[i]);
@@ -340,8 +343,7 @@ absl::StatusOr<PlacedValues> KernelExecutor::Run(
     values[plan.parameters[i]] = std::move(inputs[i]);
   for (size_t i = 0; i < constants.size(); ++i)
     values[plan.constants[i].first] = constants[i];
-  for (const auto& [slot, op] : plan.device_ids)
-    values[slot] = op == ir::Op::kHloReplicaId ? replica_ : partition_;
+  for (const auto& [slot, op] : plan.device_ids) values[slot] = DeviceId(op);
   for (const lanes::PlanStep& step : plan.steps) {
     const absl::Status s =
         step.kernel                       ? RunKernel(step, values)

@@ -32,7 +32,8 @@ struct TransferCounts {
 struct Process {
   int number = 0;
   ir::ProcessGrid grid;
-  // Of a program with collectives; they must outlive the execution.
+  // They must outlive the execution. The communicator may be null if there is
+  // only one process.
   const CollectiveGroups* groups = nullptr;
   Communicator* communicator = nullptr;
 };
@@ -60,6 +61,7 @@ class KernelExecutor : private Transfers {
                                          PlacedValues inputs);
   absl::Status RunKernel(const lanes::PlanStep& step, PlacedValues& values);
   absl::Status RunNode(const lanes::PlanStep& step, PlacedValues& values);
+  const PlacedValue& DeviceId(ir::Op op);
   absl::Status RunCollective(const lanes::PlanStep& step, PlacedValues& values);
   absl::Status RunControl(const lanes::PlanStep& step,
                           const lanes::DevicePlan& plan, PlacedValues& values);
@@ -78,7 +80,7 @@ class KernelExecutor : private Transfers {
 
   Core& core_;
   const Process process_;
-  PlacedValue replica_, partition_;  // its numbers
+  PlacedValue replica_, partition_;  // its numbers, once they are needed
   ir::Evaluation evaluation_;
   // Of plans of regions: brought to the device once for all turns of a loop.
   std::map<const lanes::DevicePlan*, PlacedValues> constants_;
