@@ -181,6 +181,12 @@ void Batches(const Node& node, RuleMaker& make) {
 
 }  // namespace
 
+bool OpRule::Combines(int factor) const {
+  return std::all_of(results.begin(), results.end(), [&](const auto& dims) {
+    return std::find(dims.begin(), dims.end(), factor) == dims.end();
+  });
+}
+
 std::optional<ir::Literal> UniformValue(ir::Value value) {
   const Node* node = value.node;
   while (node->op == Op::kHloBroadcastInDim || node->op == Op::kHloReshape)

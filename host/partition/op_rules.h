@@ -23,6 +23,7 @@ struct OpRule {
   // Factors of operands that no result has: the results of the devices are
   // parts of a sum, or of what this operation combines.
   ir::Op combines = ir::Op::kHloAdd;
+  bool Combines(int factor) const;
 };
 
 // The rule of a node outside of control flow, collectives and marks; for an

@@ -169,15 +169,24 @@ class Partitioner {
           " is not divided evenly by ", HloText(sharding, scope.devices()),
           " into ", ir::TypeText(part)));
     }
-    const Sharding tiles = Normalised(sharding);
-    if (target == kToTiles) {
-      return std::vector<Tiles>{{Bring(scope, values, operand, tiles),
-                                 Sharding::Replicated(node.type.rank()),
-                                 node.type}};
+    // What is divided along other axes stays so, within the tiles.
+    const Sharding& own = values.at({operand.node, operand.index}).sharding;
+    const Sharding within =
+        target == kToTiles ? WithoutParts(own, sharding, node.type.shape) : own;
+    Sharding all = sharding;
+    for (size_t d = 0; d < all.dims.size(); ++d) {
+      all.dims[d].insert(all.dims[d].end(), within.dims[d].begin(),
+                         within.dims[d].end());
     }
-    const Sharding all = Sharding::Replicated(operand.type().rank());
+    if (all.replicated()) all.devices.clear();
+    if (!within.replicated()) all.devices = within.devices;
+    all = Normalised(std::move(all));
+    if (target == kToTiles) {
+      return std::vector<Tiles>{
+          {Bring(scope, values, operand, all), within, node.type}};
+    }
     return std::vector<Tiles>{
-        {Bring(scope, values, operand, all), tiles, whole}};
+        {Bring(scope, values, operand, within), all, whole}};
   }
 
   // The results in tiles by the operation's rule.
@@ -217,7 +226,7 @@ class Partitioner {
     // Of factors that no result has, there are parts.
     Parts parts;
     for (int factor = 0; factor < rule.factors; ++factor) {
-      if (InResult(rule, factor)) continue;
+      if (!rule.Combines(factor)) continue;
       const Parts& own = division.factors[factor];
       parts.insert(parts.end(), own.begin(), own.end());
     }
@@ -237,13 +246,6 @@ class Partitioner {
       if (dims[d] == kWhole && !from.dims[d].empty()) return true;
     }
     return false;
-  }
-
-  static bool InResult(const OpRule& rule, int factor) {
-    return std::any_of(
-        rule.results.begin(), rule.results.end(), [&](const auto& dims) {
-          return std::find(dims.begin(), dims.end(), factor) != dims.end();
-        });
   }
 
   const Node* AddCopy(Node copy, Scope& scope) {

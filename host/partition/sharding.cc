@@ -115,6 +115,23 @@ Sharding Fitted(Sharding sharding, const std::vector<int64_t>& shape) {
   return Normalised(std::move(sharding));
 }
 
+Sharding WithoutParts(const Sharding& sharding, const Sharding& other,
+                      const std::vector<int64_t>& tile) {
+  Sharding rest = Sharding::Replicated(tile.size());
+  // Positions of devices in another order are not comparable.
+  if (sharding.devices != other.devices && !other.replicated()) return rest;
+  rest.devices = sharding.devices;
+  for (size_t d = 0; d < tile.size(); ++d) {
+    for (const Part& part : sharding.dims[d]) {
+      bool free = !Overlap(other.unreduced, {part});
+      for (const Parts& parts : other.dims)
+        free = free && !Overlap(parts, {part});
+      if (free) rest.dims[d].push_back(part);
+    }
+  }
+  return Fitted(std::move(rest), tile);
+}
+
 std::vector<int64_t> TileShape(const Sharding& sharding,
                                const std::vector<int64_t>& shape) {
   std::vector<int64_t> tile = shape;

@@ -55,6 +55,10 @@ struct Sharding {
 Sharding Normalised(Sharding sharding);
 // Leaves out the last parts of dimensions that they do not divide evenly.
 Sharding Fitted(Sharding sharding, const std::vector<int64_t>& shape);
+// What of a sharding divides the tiles of another one: the parts that have
+// nothing of the other's, as far as they divide the shape of its tiles.
+Sharding WithoutParts(const Sharding& sharding, const Sharding& other,
+                      const std::vector<int64_t>& tile);
 // The shape of a tile; the sharding must fit.
 std::vector<int64_t> TileShape(const Sharding& sharding,
                                const std::vector<int64_t>& shape);

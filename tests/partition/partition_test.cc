@@ -235,6 +235,31 @@ TEST(PartitionTest, NothingIsExchangedWithoutNeed) {
   EXPECT_EQ(collectives("scatter_add", 2, {{{all}, {}}, {}}), 1);
 }
 
+// Inside of marks, tiles of other axes stay divided.
+TEST(PartitionTest, TilesWithinTiles) {
+  GlobalProgram program = ProgramOf(
+      "module @m {\n%x = f32[8,8] parameter(), name=\"x\"\n"
+      "%t = f32[4,8] hlo.custom_call(%x), target=\"SPMDFullToShardShape\"\n"
+      "%n = f32[4,8] hlo.negate(%t)\n"
+      "%y = f32[8,8] hlo.custom_call(%n), target=\"SPMDShardToFullShape\"\n"
+      "return %y as \"y\"\n}",
+      8);
+  program.inputs[0] = Sharding{{{{1, 2}}, {{2, 4}}}, {}};
+  for (const auto& node : program.module->nodes()) {
+    if (node->op == ir::Op::kHloCustomCall)
+      program.marks[node.get()] = Sharding{{{{1, 2}}, {}}, {}};
+  }
+  const auto local = Partition(program);
+  ASSERT_TRUE(local.ok()) << local.status();
+  EXPECT_EQ(local->outputs[0], *program.inputs[0]);
+  EXPECT_EQ(local->module->nodes().size(), 2u);
+  // Axes of the mark itself, and those that do not divide its tiles.
+  program.inputs[0] = Sharding{{{{1, 8}}, {}}, {}};
+  const auto other = Partition(program);
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_EQ(other->outputs[0], (Sharding{{{{1, 2}}, {}}, {}}));
+}
+
 TEST(PartitionTest, SaysWhatIsWholeOnEveryDevice) {
   GlobalProgram program = ProgramOf(
       "module @m {\n%x = f32[8,8] parameter(), name=\"x\"\n"
