@@ -22,10 +22,6 @@ using ir::Value;
 
 using Suggestion = std::optional<Sharding>;
 
-Type TileType(const Type& whole, const Sharding& sharding) {
-  return {whole.element, TileShape(sharding, whole.shape), {}};
-}
-
 class Partitioner {
  public:
   Partitioner(const GlobalProgram& program, LocalProgram& local)
@@ -201,12 +197,14 @@ class Partitioner {
       chooser.Use(i, values.at({operand.node, operand.index}).sharding);
     }
     const Division& division = chooser.division();
+    const Parts kept = PartsOfSum(node, rule, division, suggested, values);
     Node copy = node;
     bool whole = false;
     std::vector<Type> operand_types;
     for (size_t i = 0; i < node.operands.size(); ++i) {
       const Value& operand = node.operands[i];
-      const Sharding to = division.Of(rule.operands[i]);
+      Sharding to = division.Of(rule.operands[i]);
+      if (node.op == Op::kHloAdd) to.unreduced = kept;
       const Sharding& from = values.at({operand.node, operand.index}).sharding;
       whole = whole || LosesWhole(rule.operands[i], from);
       copy.operands[i] = Bring(scope, values, operand, to);
@@ -216,20 +214,15 @@ class Partitioner {
     std::vector<Sharding> shardings;
     for (int r = 0; r < node.results(); ++r) {
       shardings.push_back(division.Of(rule.results[r]));
+      shardings.back().unreduced = kept;
       const Type type = TileType(node.result_type(r), shardings[r]);
       (r == 0 ? copy.type : copy.more_types[r - 1]) = type;
     }
     if (node.op == Op::kHloIota)
-      return {{Count(node, shardings[0], scope), shardings[0], node.type}};
+      return {{scope.Count(node, shardings[0]), shardings[0], node.type}};
     SetTileSizes(rule, operand_types, copy.type, copy);
     const Node* made = AddCopy(std::move(copy), scope);
-    // Of factors that no result has, there are parts.
-    Parts parts;
-    for (int factor = 0; factor < rule.factors; ++factor) {
-      if (!rule.Combines(factor)) continue;
-      const Parts& own = division.factors[factor];
-      parts.insert(parts.end(), own.begin(), own.end());
-    }
+    const Parts parts = kept.empty() ? Combined(rule, division) : Parts();
     std::vector<Tiles> results;
     for (int r = 0; r < node.results(); ++r) {
       Value value(const_cast<Node*>(made), r);
@@ -238,6 +231,42 @@ class Partitioner {
       results.push_back({value, shardings[r], node.result_type(r)});
     }
     return results;
+  }
+
+  // Of factors that no result has, the devices have parts.
+  static Parts Combined(const OpRule& rule, const Division& division) {
+    Parts parts;
+    for (int factor = 0; factor < rule.factors; ++factor) {
+      if (!rule.Combines(factor)) continue;
+      const Parts& own = division.factors[factor];
+      parts.insert(parts.end(), own.begin(), own.end());
+    }
+    return parts;
+  }
+
+  // The parts of a sum that the results stay, as is suggested: those that the
+  // operation makes, or those of an operand of an addition.
+  static Parts PartsOfSum(const Node& node, const OpRule& rule,
+                          const Division& division,
+                          const std::vector<Suggestion>& suggested,
+                          const Values& values) {
+    if (node.results() != 1 || !suggested[0] ||
+        suggested[0]->unreduced.empty() || rule.combines != Op::kHloAdd)
+      return {};
+    Sharding made = Sharding::Replicated(0);
+    made.unreduced = Combined(rule, division);
+    made.devices = division.devices;
+    const auto wanted = [&](const Sharding& sharding) {
+      return sharding.unreduced == suggested[0]->unreduced &&
+             sharding.devices == suggested[0]->devices;
+    };
+    bool same = wanted(Normalised(made));
+    for (const Value& operand : node.operands) {
+      same =
+          same || (node.op == Op::kHloAdd &&
+                   wanted(values.at({operand.node, operand.index}).sharding));
+    }
+    return same ? suggested[0]->unreduced : Parts();
   }
 
   // Whether a dimension that was divided has no factor.
@@ -251,31 +280,6 @@ class Partitioner {
   const Node* AddCopy(Node copy, Scope& scope) {
     copy.name = absl::StrCat(copy.name, ".", numbers_.names++);
     return scope.module().Add(std::move(copy));
-  }
-
-  // Of iota: the tile's own numbers, and its start if it is along their
-  // dimension. Floats are counted as whole numbers, which are exact.
-  Value Count(const Node& node, const Sharding& sharding, Scope& scope) {
-    const int64_t along = node.attr<ir::HloDimensionAttributes>().dimension;
-    const Type type = TileType(node.type, sharding);
-    const Parts& parts = sharding.dims[along];
-    Type number = type;
-    if (ir::IsFloat(type.element)) number.element = ElementType::kInt32;
-    const bool direct = parts.empty();
-    const Value own = scope.Add("iota", Op::kHloIota, direct ? type : number,
-                                {}, ir::HloDimensionAttributes{along});
-    if (direct) return own;
-    Value start = scope.Start(parts, type.shape[along], sharding.devices);
-    if (number.element != ElementType::kInt32)
-      start = scope.Add("start", Op::kHloConvert, {number.element, {}, {}},
-                        {start}, ir::NoAttributes{});
-    const Value all = scope.Add("starts", Op::kHloBroadcastInDim, number,
-                                {start}, ir::HloDimensionsAttributes{});
-    Value sum =
-        scope.Add("iota", Op::kHloAdd, number, {own, all}, ir::NoAttributes{});
-    if (number != type)
-      sum = scope.Add("iota", Op::kHloConvert, type, {sum}, ir::NoAttributes{});
-    return sum;
   }
 
   // A region whose parameters are the given tiles; its outputs in these, or, if

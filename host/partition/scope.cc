@@ -14,6 +14,10 @@ using ir::Op;
 using ir::Type;
 using ir::Value;
 
+Type TileType(const Type& whole, const Sharding& sharding) {
+  return {whole.element, TileShape(sharding, whole.shape), {}};
+}
+
 Value Scope::Add(std::string name, Op op, Type type,
                  std::vector<Value> operands, ir::Attributes attributes) {
   ir::Node node{absl::StrCat("spmd.", name, ".", numbers_.names++), op,
@@ -144,6 +148,28 @@ Value Scope::Once(Value value, const Parts& parts,
                           ir::HloDimensionsAttributes{});
   return Add("part", Op::kHloSelect, value.type(), {first, value, zeros},
              ir::NoAttributes{});
+}
+
+Value Scope::Count(const ir::Node& node, const Sharding& sharding) {
+  const int64_t along = node.attr<ir::HloDimensionAttributes>().dimension;
+  const Type type = TileType(node.type, sharding);
+  const Parts& parts = sharding.dims[along];
+  Type number = type;
+  if (ir::IsFloat(type.element)) number.element = ElementType::kInt32;
+  const bool direct = parts.empty();
+  const Value own = Add("iota", Op::kHloIota, direct ? type : number, {},
+                        ir::HloDimensionAttributes{along});
+  if (direct) return own;
+  Value start = Start(parts, type.shape[along], sharding.devices);
+  if (number.element != ElementType::kInt32)
+    start = Add("start", Op::kHloConvert, {number.element, {}, {}}, {start},
+                ir::NoAttributes{});
+  const Value all = Add("starts", Op::kHloBroadcastInDim, number, {start},
+                        ir::HloDimensionsAttributes{});
+  Value sum = Add("iota", Op::kHloAdd, number, {own, all}, ir::NoAttributes{});
+  if (number != type)
+    sum = Add("iota", Op::kHloConvert, type, {sum}, ir::NoAttributes{});
+  return sum;
 }
 
 bool Scope::Gathers(const Sharding& from, const Sharding& to) {

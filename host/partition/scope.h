@@ -29,6 +29,8 @@ struct Numbers {
   int64_t names = 0, channels = 0;
 };
 
+ir::Type TileType(const ir::Type& whole, const Sharding& sharding);
+
 class Scope {
  public:
   // Both must outlive the scope.
@@ -48,6 +50,9 @@ class Scope {
   // The number of elements before this device's tile, a scalar of i32.
   ir::Value Start(const Parts& parts, int64_t tile,
                   const std::vector<int>& devices);
+  // Of iota: the tile's own numbers, and its start if it is along their
+  // dimension. Floats are counted as whole numbers, which are exact.
+  ir::Value Count(const ir::Node& node, const Sharding& sharding);
   ir::Value Add(std::string name, ir::Op op, ir::Type type,
                 std::vector<ir::Value> operands, ir::Attributes attributes);
   ir::Value Constant(ir::Type type, ir::Literal literal);

@@ -235,6 +235,39 @@ TEST(PartitionTest, NothingIsExchangedWithoutNeed) {
   EXPECT_EQ(collectives("scatter_add", 2, {{{all}, {}}, {}}), 1);
 }
 
+// A product's parts stay parts through additions, until they are needed.
+TEST(PartitionTest, SumsAreLeftForLater) {
+  GlobalProgram program = ProgramOf(
+      "module @m {\n%x = f32[4,8] parameter(), name=\"x\"\n"
+      "%w = f32[8,4] parameter(), name=\"w\"\n"
+      "%s = f32[4,4] parameter(), name=\"s\"\n"
+      "%p = f32[4,4] hlo.dot_general(%x, %w), lhs_contracting=[1], "
+      "rhs_contracting=[0]\n%a = f32[4,4] hlo.add(%p, %s)\n"
+      "%b = f32[4,4] hlo.add(%a, %a)\n%y = f32[4,4] hlo.multiply(%b, %s)\n"
+      "return %y as \"y\"\n}",
+      8);
+  program.inputs[0] = Sharding{{{}, {{1, 8}}}, {}};
+  const Sharding parts{{{}, {}}, {}, {{1, 8}}};
+  for (const auto& node : program.module->nodes()) {
+    if (node->op == ir::Op::kHloDotGeneral || node->op == ir::Op::kHloAdd)
+      program.suggested[node.get()] = {parts};
+  }
+  std::mt19937_64 rng(1);
+  Literals inputs;
+  for (const ir::Node* input : program.module->inputs())
+    inputs.push_back(RandomOf(input->type, rng));
+  Check(program, inputs, "");
+  const auto local = Partition(program);
+  ASSERT_TRUE(local.ok()) << local.status();
+  std::vector<ir::Op> order;
+  for (const auto& node : local->module->nodes()) {
+    if (node->op == ir::Op::kHloAllReduce || node->op == ir::Op::kHloAdd)
+      order.push_back(node->op);
+  }
+  EXPECT_THAT(order, testing::ElementsAre(ir::Op::kHloAdd, ir::Op::kHloAdd,
+                                          ir::Op::kHloAllReduce));
+}
+
 // Inside of marks, tiles of other axes stay divided.
 TEST(PartitionTest, TilesWithinTiles) {
   GlobalProgram program = ProgramOf(
