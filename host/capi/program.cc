@@ -87,7 +87,8 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ImportArtifact(
   if (!imported.ok()) return imported.status();
   if (imported->num_partitions > 1) {
     return absl::UnimplementedError(
-        absl::StrCat("a program of ", imported->num_partitions, " partitions"));
+        absl::StrCat("a program for ", imported->num_partitions,
+                     " devices; it runs in JAX or with systole run --devices"));
   }
   return std::move(imported->module);
 }

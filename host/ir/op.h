@@ -212,6 +212,10 @@ struct OpInfo {
 };
 
 const OpInfo& InfoOf(Op op);
+// Whether devices exchange values in it: all_reduce to collective_broadcast.
+constexpr bool IsCollective(Op op) {
+  return Op::kHloAllReduce <= op && op <= Op::kHloCollectiveBroadcast;
+}
 OpSet SetOf(Op op);
 const char* OpName(Op op);
 std::optional<Op> OpFromName(std::string_view name);

@@ -19,8 +19,13 @@ using runtime::ClientOptions;
 constexpr char kVersion[] = "systole 1.0";
 constexpr int kMostDevices = 256;
 
+struct Options : ClientOptions {
+  bool propagates = true;
+  std::string propagation;  // the command
+};
+
 absl::Status SetOption(absl::string_view name, absl::string_view value,
-                       ClientOptions& options) {
+                       Options& options) {
   if (name == "backend") {
     options.backend = std::string(value);
   } else if (name == "preset") {
@@ -37,23 +42,40 @@ absl::Status SetOption(absl::string_view name, absl::string_view value,
           absl::StrCat("fallback = '", value, "' is not allow or error"));
     }
     options.host_operators = value == "allow";
+  } else if (name == "propagation") {
+    if (value != "shardy" && value != "none") {
+      return absl::InvalidArgumentError(
+          absl::StrCat("propagation = '", value, "' is not shardy or none"));
+    }
+    options.propagates = value == "shardy";
+  } else if (name == "node_id" || name == "num_nodes") {
+    // What jax adds for a program of several processes.
+    if (name == "num_nodes" && value != "1") {
+      return absl::UnimplementedError(absl::StrCat(
+          "jax.distributed with ", value,
+          " processes: the devices are those of one process (SYSTOLE_DEVICES); "
+          "leave jax.distributed.initialize out"));
+    }
+  } else if (name == "propagation_command") {
+    options.propagation = std::string(value);
   } else {
     return absl::InvalidArgumentError(
         absl::StrCat("unknown option '", name,
-                     "'; there are backend, preset, devices, fallback"));
+                     "'; there are backend, preset, devices, fallback, "
+                     "propagation, propagation_command"));
   }
   return absl::OkStatus();
 }
 
 // The caller's options override the environment.
-absl::StatusOr<ClientOptions> OptionsOf(const PJRT_NamedValue* values,
-                                        size_t count) {
-  ClientOptions options;
+absl::StatusOr<Options> OptionsOf(const PJRT_NamedValue* values, size_t count) {
+  Options options;
   constexpr std::pair<const char*, const char*> kVariables[] = {
       {"SYSTOLE_BACKEND", "backend"},
       {"SYSTOLE_PRESET", "preset"},
       {"SYSTOLE_DEVICES", "devices"},
-      {"SYSTOLE_FALLBACK", "fallback"}};
+      {"SYSTOLE_FALLBACK", "fallback"},
+      {"SYSTOLE_PROPAGATION", "propagation"}};
   for (const auto& [variable, name] : kVariables) {
     const char* value = std::getenv(variable);
     if (value == nullptr || *value == '\0') continue;
@@ -79,15 +101,44 @@ absl::StatusOr<ClientOptions> OptionsOf(const PJRT_NamedValue* values,
   return options;
 }
 
-void Describe(int id, const Preset& preset, PJRT_DeviceDescription& out) {
+PJRT_NamedValue Attribute(const char* name, PJRT_NamedValue_Type type) {
+  PJRT_NamedValue value;
+  std::memset(&value, 0, sizeof(value));
+  value.struct_size = PJRT_NamedValue_STRUCT_SIZE;
+  value.name = name;
+  value.name_size = std::strlen(name);
+  value.type = type;
+  value.value_size = 1;
+  return value;
+}
+
+// Chips have two cores. They lie in rows, as many in a row as is next to a
+// square: eight cores are four chips, 2 x 2.
+void Describe(int id, int count, const Preset& preset,
+              PJRT_DeviceDescription& out) {
+  constexpr int kCores = 2;
+  const int chips = (count + kCores - 1) / kCores;
+  int row = 1;
+  for (int r = 1; r * r <= chips; ++r)
+    if (chips % r == 0) row = chips / r;
+  const int chip = id / kCores;
   out.id = id;
   out.kind = absl::StrCat("Systole ", std::string(preset.name));
-  out.text = absl::StrCat("SystoleDevice(id=", id, ")");
+  out.coords[0] = chip % row;
+  out.coords[1] = chip / row;
+  out.text =
+      absl::StrCat("SystoleDevice(id=", id, ", coords=(", out.coords[0], ",",
+                   out.coords[1], ",0), core_on_chip=", id % kCores, ")");
+  out.attributes = {Attribute("coords", PJRT_NamedValue_kInt64List),
+                    Attribute("core_on_chip", PJRT_NamedValue_kInt64)};
+  out.attributes[0].int64_array_value = out.coords;
+  out.attributes[0].value_size = 3;
+  out.attributes[1].int64_value = id % kCores;
 }
 
 PJRT_Error* ClientCreate(PJRT_Client_Create_Args* args) {
   return Call(args, PJRT_STRUCT_SIZE(PJRT_Client_Create_Args, client), [&] {
-    absl::StatusOr<ClientOptions> options =
+    absl::StatusOr<Options> options =
         OptionsOf(args->create_options, args->num_options);
     if (!options.ok()) return options.status();
     absl::StatusOr<std::unique_ptr<Client>> client = Client::Create(*options);
@@ -100,9 +151,14 @@ PJRT_Error* ClientCreate(PJRT_Client_Create_Args* args) {
     }
     auto made = std::make_unique<PJRT_Client>();
     made->client = *std::move(client);
+    if (options->propagates) {
+      made->propagation =
+          std::make_unique<Propagation>(std::move(options->propagation));
+    }
     for (int id = 0; id < made->client->devices(); ++id) {
       auto device = std::make_unique<PJRT_Device>();
-      Describe(id, made->client->preset(), device->description);
+      Describe(id, made->client->devices(), made->client->preset(),
+               device->description);
       device->memory.device = device.get();
       device->memory.text =
           absl::StrCat("SystoleMemory(id=", id, ", kind=", kMemoryKind, ")");

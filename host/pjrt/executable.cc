@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Compilation and execution.
+// Executables: what they are, and their execution.
 #include <algorithm>
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
-#include "host/files/write_file.h"
-#include "host/ir/text.h"
 #include "host/pjrt/objects.h"
 
 namespace systole::pjrt {
@@ -21,133 +14,6 @@ namespace {
 
 using runtime::Buffer;
 using runtime::Execution;
-
-absl::Status CheckDevices(const PJRT_Client& client, CompileOptions& options) {
-  const auto count = static_cast<int64_t>(client.device_list.size());
-  if (options.partitions > 1) {
-    return absl::UnimplementedError(absl::StrCat(
-        "a program of ", options.partitions,
-        " partitions: arrays are not divided among devices yet; place each on "
-        "one device"));
-  }
-  if (options.devices.empty()) {
-    for (int64_t r = 0; r < options.replicas; ++r)
-      options.devices.push_back({r});
-  }
-  for (const std::vector<int64_t>& replica : options.devices) {
-    if (replica[0] < 0 || replica[0] >= count) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a program for device ", replica[0], "; there are ",
-                       count, " (SYSTOLE_DEVICES)"));
-    }
-  }
-  return absl::OkStatus();
-}
-
-void DescribeResults(PJRT_Executable& executable) {
-  for (const ir::Type& type : executable.executable->results()) {
-    executable.types.push_back(TypeOf(type.element));
-    executable.dims.insert(executable.dims.end(), type.shape.begin(),
-                           type.shape.end());
-    executable.ranks.push_back(type.shape.size());
-    executable.memory_kinds.push_back(kMemoryKind);
-    executable.memory_kind_sizes.push_back(std::strlen(kMemoryKind));
-  }
-}
-
-// With SYSTOLE_DUMP=FOLDER, writes each program there as received.
-absl::Status Dump(absl::string_view code) {
-  static std::atomic<int> number{0};
-  const char* folder = std::getenv("SYSTOLE_DUMP");
-  if (folder == nullptr || *folder == '\0') return absl::OkStatus();
-  const std::string path =
-      absl::StrFormat("%s/program_%04d.mlirbc", folder, number++);
-  const absl::Status status = WriteFile({code.data(), code.size()}, path);
-  return status.ok()
-             ? status
-             : absl::Status(status.code(),
-                            absl::StrCat("SYSTOLE_DUMP: ", status.message()));
-}
-
-// Reports what runs on the host: by default once that something does; with
-// SYSTOLE_REPORT=1 the shares of each program.
-void Report(const PJRT_Executable& executable) {
-  const runtime::ModulePlacement& placement =
-      executable.executable->placement();
-  const char* wanted = std::getenv("SYSTOLE_REPORT");
-  if (wanted != nullptr && *wanted != '\0' && *wanted != '0') {
-    std::fprintf(stderr, "systole: %s\n",
-                 runtime::PlacementText(executable.name, placement).c_str());
-    if (const std::string slow = runtime::SlowKernelsText(placement);
-        !slow.empty()) {
-      std::fprintf(stderr, "  %s\n",
-                   absl::StrReplaceAll(slow, {{"\n", "\n  "}}).c_str());
-    }
-    return;
-  }
-  static std::atomic<bool> said{false};
-  if (placement.host.operations == 0 || said.exchange(true)) return;
-  std::fprintf(stderr,
-               "systole: a part of this program runs on the host, not on the "
-               "core; SYSTOLE_REPORT=1 lists what does, "
-               "SYSTOLE_FALLBACK=error refuses them\n");
-}
-
-PJRT_Error* Compile(PJRT_Client_Compile_Args* args) {
-  return Call(
-      args, PJRT_STRUCT_SIZE(PJRT_Client_Compile_Args, executable),
-      [&]() -> absl::Status {
-        const std::string format(args->program->format,
-                                 args->program->format_size);
-        if (format != "mlir") {
-          return absl::UnimplementedError(absl::StrCat(
-              "a program of the format '", format,
-              "': StableHLO in MLIR bytecode ('mlir') is what is read"));
-        }
-        absl::StatusOr<CompileOptions> options = ParseCompileOptions(
-            {args->compile_options, args->compile_options_size});
-        if (!options.ok()) return options.status();
-        if (absl::Status s = CheckDevices(*args->client, *options); !s.ok())
-          return s;
-        if (absl::Status s =
-                Dump({args->program->code, args->program->code_size});
-            !s.ok())
-          return s;
-        absl::StatusOr<import::StableHloProgram> program =
-            import::ImportStableHlo(
-                {args->program->code, args->program->code_size});
-        if (!program.ok()) return program.status();
-        auto made = std::make_shared<PJRT_Executable>();
-        made->name = program->module->name;
-        absl::StatusOr<std::shared_ptr<runtime::Executable>> executable =
-            args->client->client->Compile(std::move(program->module));
-        if (!executable.ok()) return executable.status();
-        made->executable = *std::move(executable);
-        for (const import::StableHloArgument& argument : program->arguments) {
-          made->donated.push_back(argument.donated ||
-                                  argument.aliased_output.has_value());
-        }
-        made->options = *std::move(options);
-        made->text = absl::StrCat("module @", made->name,
-                                  " attributes {mhlo.num_partitions = 1 : "
-                                  "i32, mhlo.num_replicas = ",
-                                  made->options.replicas, " : i32} {\n}\n");
-        DescribeResults(*made);
-        Report(*made);
-        auto loaded = std::make_unique<PJRT_LoadedExecutable>();
-        loaded->client = args->client;
-        for (const std::vector<int64_t>& replica : made->options.devices)
-          loaded->devices.push_back(args->client->device_list[replica[0]]);
-        loaded->executable = std::move(made);
-        args->executable = loaded.release();
-        return absl::OkStatus();
-      });
-}
-
-PJRT_Error* CompileOnly(PJRT_Compile_Args*) {
-  return Wrap(absl::UnimplementedError(
-      "compiling for a topology without a client: compile on a client"));
-}
 
 PJRT_Error* Destroy(PJRT_Executable_Destroy_Args* args) {
   delete args->executable;
@@ -303,6 +169,43 @@ std::vector<bool> Donated(const PJRT_Executable& executable,
   return donated;
 }
 
+// On all devices of the program, or on one of them.
+absl::StatusOr<std::vector<Execution>> Start(
+    const PJRT_LoadedExecutable& loaded,
+    const std::vector<runtime::Arguments>& arguments,
+    const std::vector<PJRT_Device*>& devices) {
+  runtime::Executable& executable = *loaded.executable->executable;
+  if (arguments.size() != devices.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        loaded.executable->name, ": arguments for ", arguments.size(),
+        " devices, it runs on ", devices.size()));
+  }
+  const bool alone = devices.size() == 1;
+  if (!alone || loaded.devices.size() == 1) {
+    if (executable.grid().count() == 1) {
+      absl::StatusOr<Execution> execution =
+          executable.Execute(arguments[0], *devices[0]->device);
+      if (!execution.ok()) return execution.status();
+      return std::vector<Execution>{*std::move(execution)};
+    }
+    std::vector<runtime::Device*> on;
+    for (const PJRT_Device* device : devices) on.push_back(device->device);
+    return executable.ExecuteAll(arguments, on);
+  }
+  const auto found =
+      std::find(loaded.devices.begin(), loaded.devices.end(), devices[0]);
+  if (found == loaded.devices.end()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        loaded.executable->name, ": device ", devices[0]->description.id,
+        " is none of those that it was compiled for"));
+  }
+  absl::StatusOr<Execution> execution = executable.ExecuteProcess(
+      static_cast<int>(found - loaded.devices.begin()), arguments[0],
+      *devices[0]->device);
+  if (!execution.ok()) return execution.status();
+  return std::vector<Execution>{*std::move(execution)};
+}
+
 PJRT_Error* Execute(PJRT_LoadedExecutable_Execute_Args* args) {
   return Call(
       args,
@@ -314,36 +217,32 @@ PJRT_Error* Execute(PJRT_LoadedExecutable_Execute_Args* args) {
           return absl::FailedPreconditionError(
               absl::StrCat(executable.name, " was deleted"));
         }
-        if (args->execute_device == nullptr &&
-            args->num_devices != loaded.devices.size()) {
-          return absl::InvalidArgumentError(absl::StrCat(
-              executable.name, ": arguments for ", args->num_devices,
-              " devices, it was compiled for ", loaded.devices.size()));
-        }
         const std::vector<bool> donated =
             Donated(executable, args->options, args->num_args);
+        std::vector<runtime::Arguments> arguments(args->num_devices);
         for (size_t d = 0; d < args->num_devices; ++d) {
-          PJRT_Device* device = args->execute_device != nullptr
-                                    ? args->execute_device
-                                    : loaded.devices[d];
-          std::vector<std::shared_ptr<Buffer>> arguments;
           for (size_t i = 0; i < args->num_args; ++i) {
             PJRT_Buffer* argument = args->argument_lists[d][i];
             if (absl::Status s = CheckAlive(argument); !s.ok()) return s;
-            arguments.push_back(argument->buffer);
+            arguments[d].push_back(argument->buffer);
           }
-          absl::StatusOr<Execution> execution =
-              executable.executable->Execute(arguments, *device->device);
-          if (!execution.ok()) return execution.status();
+        }
+        std::vector<PJRT_Device*> devices = loaded.devices;
+        if (args->execute_device != nullptr) devices = {args->execute_device};
+        absl::StatusOr<std::vector<Execution>> executions =
+            Start(loaded, arguments, devices);
+        if (!executions.ok()) return executions.status();
+        for (size_t d = 0; d < executions->size(); ++d) {
+          Execution& execution = (*executions)[d];
           for (size_t i = 0; i < args->num_args; ++i) {
             if (donated[i]) args->argument_lists[d][i]->buffer.reset();
           }
-          for (size_t i = 0; i < execution->results.size(); ++i) {
+          for (size_t i = 0; i < execution.results.size(); ++i) {
             args->output_lists[d][i] =
-                Wrap(device, std::move(execution->results[i]));
+                Wrap(devices[d], std::move(execution.results[i]));
           }
           if (args->device_complete_events != nullptr)
-            args->device_complete_events[d] = Wrap(execution->done);
+            args->device_complete_events[d] = Wrap(execution.done);
         }
         return absl::OkStatus();
       });
@@ -361,8 +260,6 @@ PJRT_Error* ContextDestroy(PJRT_ExecuteContext_Destroy_Args*) {
 }  // namespace
 
 void FillExecutable(PJRT_Api& api) {
-  api.PJRT_Client_Compile = Compile;
-  api.PJRT_Compile = CompileOnly;
   api.PJRT_Executable_Destroy = Destroy;
   api.PJRT_Executable_Name = Name;
   api.PJRT_Executable_NumReplicas = NumReplicas;

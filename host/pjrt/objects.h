@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "host/import/stablehlo/stablehlo_importer.h"
 #include "host/pjrt/compile_options.h"
+#include "host/pjrt/propagation.h"
 #include "host/runtime/client.h"
 #include "host/runtime/guarded.h"
 #include "pjrt_c_api.h"
@@ -31,8 +32,9 @@ struct PJRT_Event {
 struct PJRT_DeviceDescription {
   int id = 0;
   std::string kind;  // "Systole v2"
-  std::string text;  // "SystoleDevice(id=0)"
-  std::vector<PJRT_NamedValue> attributes;
+  std::string text;  // "SystoleDevice(id=0, coords=(0,0,0), core_on_chip=0)"
+  int64_t coords[3] = {0, 0, 0};            // of its chip
+  std::vector<PJRT_NamedValue> attributes;  // coords, core_on_chip
 };
 
 struct PJRT_Memory {
@@ -58,6 +60,7 @@ struct PJRT_Client {
   std::vector<PJRT_Device*> device_list;
   std::vector<PJRT_Memory*> memory_list;
   PJRT_TopologyDescription topology;
+  std::unique_ptr<systole::pjrt::Propagation> propagation;
 };
 
 struct PJRT_Buffer {
@@ -120,6 +123,7 @@ PJRT_Error* Call(Args* args, size_t least_size, Function function) {
 // Each file fills its part of the function table.
 void FillClient(PJRT_Api& api);
 void FillDevice(PJRT_Api& api);
+void FillCompile(PJRT_Api& api);
 void FillExecutable(PJRT_Api& api);
 void FillBuffer(PJRT_Api& api);
 

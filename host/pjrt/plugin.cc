@@ -97,6 +97,7 @@ PJRT_Api MakeApi() {
   api.PJRT_Event_OnReady = EventOnReady;
   FillClient(api);
   FillDevice(api);
+  FillCompile(api);
   FillExecutable(api);
   FillBuffer(api);
   return api;

@@ -2,7 +2,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/runtime/client.h"
 
+#include <algorithm>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,6 +14,7 @@
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"
 #include "host/runtime/array_products.h"
+#include "host/runtime/communicator.h"
 #include "host/runtime/guarded.h"
 #include "host/runtime/kernel_executor.h"
 #include "host/runtime/placement.h"
@@ -78,20 +81,32 @@ std::unique_ptr<ir::Module> Lowered(std::unique_ptr<ir::Module> module,
 
 }  // namespace
 
-Executable::Executable(std::unique_ptr<ir::Module> module, const Preset& preset)
+struct Executable::Run {
+  std::unique_ptr<Communicator> communicator;
+  std::vector<bool> joined;  // by process
+};
+
+Executable::Executable(std::unique_ptr<ir::Module> module, ir::ProcessGrid grid,
+                       const Preset& preset)
     : module_(Lowered(std::move(module), preset)),
+      grid_(grid),
+      groups_(std::make_unique<CollectiveGroups>(*module_, grid)),
       plan_(lanes::PlanFor(*module_, preset)),
       placement_(PlacementOf(*module_, plan_, preset)) {
   for (const ir::Node* input : module_->inputs())
     parameters_.push_back(input->type);
   for (const ir::Output& output : module_->outputs)
     results_.push_back(output.node.type());
-  fingerprint_ =
-      absl::StrFormat("%016x", std::hash<std::string>()(ir::Print(*module_)));
+  fingerprint_ = absl::StrFormat(
+      "%016x",
+      std::hash<std::string>()(absl::StrCat(grid.replicas, " ", grid.partitions,
+                                            " ", ir::Print(*module_))));
 }
 
-absl::StatusOr<Execution> Executable::Execute(
-    absl::Span<const std::shared_ptr<Buffer>> arguments, Device& device) {
+Executable::~Executable() = default;
+
+absl::Status Executable::CheckArguments(
+    absl::Span<const std::shared_ptr<Buffer>> arguments) const {
   if (arguments.size() != parameters_.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat(module_->name, ": ", arguments.size(),
@@ -106,16 +121,31 @@ absl::StatusOr<Execution> Executable::Execute(
           ", the program takes ", ir::TypeText(parameters_[i])));
     }
   }
+  return absl::OkStatus();
+}
+
+std::shared_ptr<Executable::Run> Executable::NewRun() const {
+  auto run = std::make_shared<Run>();
+  run->communicator =
+      std::make_unique<HostCommunicator>(*groups_, grid_.count());
+  run->joined.resize(grid_.count());
+  return run;
+}
+
+Execution Executable::Enqueue(
+    absl::Span<const std::shared_ptr<Buffer>> arguments, Device& device,
+    int process, std::shared_ptr<Run> run) {
   Execution execution;
   for (const ir::Type& type : results_)
     execution.results.push_back(std::make_shared<Buffer>(device, type));
   execution.done = std::make_shared<Event>();
-  std::vector<std::shared_ptr<Buffer>> held(arguments.begin(), arguments.end());
+  Arguments held(arguments.begin(), arguments.end());
   device.stream().Enqueue([self = shared_from_this(), held = std::move(held),
                            results = execution.results, done = execution.done,
-                           &device]() mutable {
+                           process, run = std::move(run), &device]() mutable {
     absl::StatusOr<PlacedValues> values =
-        self->Evaluate(std::move(held), device);
+        self->Evaluate(std::move(held), device, process, run.get());
+    if (run != nullptr) run->communicator->Leave(process, values.status());
     for (size_t i = 0; i < results.size(); ++i) {
       results[i]->SetPlaced(values.ok()
                                 ? absl::StatusOr<PlacedValue>((*values)[i])
@@ -123,6 +153,66 @@ absl::StatusOr<Execution> Executable::Execute(
     }
     done->Set(values.status());
   });
+  return execution;
+}
+
+absl::StatusOr<Execution> Executable::Execute(
+    absl::Span<const std::shared_ptr<Buffer>> arguments, Device& device) {
+  if (grid_.count() != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(module_->name,
+                     ": arguments of one device for a program "
+                     "of ",
+                     grid_.count()));
+  }
+  if (absl::Status s = CheckArguments(arguments); !s.ok()) return s;
+  return Enqueue(arguments, device, 0, nullptr);
+}
+
+absl::StatusOr<std::vector<Execution>> Executable::ExecuteAll(
+    absl::Span<const Arguments> arguments, absl::Span<Device* const> devices) {
+  const auto count = static_cast<size_t>(grid_.count());
+  if (arguments.size() != count || devices.size() != count) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        module_->name, ": arguments of ", arguments.size(), " processes on ",
+        devices.size(), " devices for a program of ", count));
+  }
+  if (std::set<Device*>(devices.begin(), devices.end()).size() != count) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        module_->name, ": two processes of a program on one device"));
+  }
+  for (const Arguments& own : arguments) {
+    if (absl::Status s = CheckArguments(own); !s.ok()) return s;
+  }
+  std::vector<Execution> executions;
+  const std::shared_ptr<Run> run = NewRun();
+  const std::lock_guard<std::mutex> lock(devices[0]->client().order_);
+  for (size_t process = 0; process < count; ++process) {
+    executions.push_back(Enqueue(arguments[process], *devices[process],
+                                 static_cast<int>(process), run));
+  }
+  return executions;
+}
+
+absl::StatusOr<Execution> Executable::ExecuteProcess(int process,
+                                                     const Arguments& arguments,
+                                                     Device& device) {
+  if (process < 0 || process >= grid_.count()) {
+    return absl::InvalidArgumentError(absl::StrCat(module_->name, ": process ",
+                                                   process, " of a program of ",
+                                                   grid_.count()));
+  }
+  if (absl::Status s = CheckArguments(arguments); !s.ok()) return s;
+  const std::lock_guard<std::mutex> lock(device.client().order_);
+  auto run = std::find_if(open_.begin(), open_.end(), [&](const auto& other) {
+    return !other->joined[process];
+  });
+  if (run == open_.end()) run = open_.insert(open_.end(), NewRun());
+  (*run)->joined[process] = true;
+  Execution execution = Enqueue(arguments, device, process, *run);
+  const std::vector<bool>& joined = (*run)->joined;
+  if (std::find(joined.begin(), joined.end(), false) == joined.end())
+    open_.erase(run);
   return execution;
 }
 
@@ -136,8 +226,9 @@ PlacedValues Executable::Constants(const Device& device) {
   return values;
 }
 
-absl::StatusOr<PlacedValues> Executable::Evaluate(
-    std::vector<std::shared_ptr<Buffer>> arguments, Device& device) {
+absl::StatusOr<PlacedValues> Executable::Evaluate(Arguments arguments,
+                                                  Device& device, int process,
+                                                  const Run* run) {
   PlacedValues values;
   for (std::shared_ptr<Buffer>& argument : arguments) {
     const absl::StatusOr<Literal> value = argument->Await();
@@ -148,7 +239,7 @@ absl::StatusOr<PlacedValues> Executable::Evaluate(
     argument.reset();  // a donated value is released after its last read
   }
   absl::StatusOr<PlacedValues> results =
-      Guarded([&] { return Run(std::move(values), device); });
+      Guarded([&] { return Compute(std::move(values), device, process, run); });
   if (!results.ok()) {
     return absl::Status(
         results.status().code(),
@@ -157,9 +248,12 @@ absl::StatusOr<PlacedValues> Executable::Evaluate(
   return results;
 }
 
-absl::StatusOr<PlacedValues> Executable::Run(PlacedValues arguments,
-                                             Device& device) {
-  KernelExecutor executor(*device.core_, *device.products_);
+absl::StatusOr<PlacedValues> Executable::Compute(PlacedValues arguments,
+                                                 Device& device, int process,
+                                                 const Run* run) {
+  KernelExecutor executor(*device.core_, *device.products_,
+                          {process, grid_, groups_.get(),
+                           run == nullptr ? nullptr : run->communicator.get()});
   absl::StatusOr<PlacedValues> results =
       executor.Run(plan_, std::move(arguments), Constants(device));
   if (!results.ok()) return results.status();
@@ -213,13 +307,15 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(
 }
 
 absl::StatusOr<std::shared_ptr<Executable>> Client::Compile(
-    std::unique_ptr<ir::Module> module) {
-  if (absl::Status s = ir::Verify(*module); !s.ok()) {
-    return absl::Status(s.code(),
-                        absl::StrCat(module->name, ": ", s.message()));
+    std::unique_ptr<ir::Module> module, ir::ProcessGrid grid) {
+  absl::Status status = ir::Verify(*module);
+  if (status.ok()) status = ir::CheckCollectives(*module, grid);
+  if (!status.ok()) {
+    return absl::Status(status.code(),
+                        absl::StrCat(module->name, ": ", status.message()));
   }
   std::shared_ptr<Executable> executable(
-      new Executable(std::move(module), preset()));
+      new Executable(std::move(module), grid, preset()));
   if (!options_.host_operators) {
     if (absl::Status s =
             RefuseHost(executable->module().name, executable->placement());

@@ -13,12 +13,14 @@
 //       execution->results[0]->Await();
 //
 // Executable::placement() says which operations run on the array, on the vector
-// unit and on the host.
+// unit and on the host. A program of several processes runs on as many devices
+// at once (ExecuteAll); its collectives go through a Communicator.
 #ifndef SYSTOLE_HOST_RUNTIME_CLIENT_H_
 #define SYSTOLE_HOST_RUNTIME_CLIENT_H_
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,6 +31,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "host/compiler/kernels/device_plan.h"
+#include "host/ir/hlo/process_groups.h"
 #include "host/ir/module.h"
 #include "host/runtime/core.h"
 #include "host/runtime/event.h"
@@ -41,6 +44,8 @@ namespace systole::runtime {
 
 class ArrayProducts;
 class Client;
+class CollectiveGroups;
+class Communicator;
 struct Place;
 
 struct ClientOptions : CoreOptions {
@@ -108,39 +113,70 @@ struct Execution {
   std::shared_ptr<Event> done;
 };
 
-// A compiled module, for every device of its client.
+using Arguments = std::vector<std::shared_ptr<Buffer>>;
+
+// A compiled module, for every device of its client. Its processes, replicas x
+// partitions of them, are numbered as in host/ir/hlo/process_groups.h.
 class Executable : public std::enable_shared_from_this<Executable> {
  public:
+  ~Executable();
   const ir::Module& module() const { return *module_; }
   const ModulePlacement& placement() const { return placement_; }
   const std::vector<ir::Type>& parameters() const { return parameters_; }
   const std::vector<ir::Type>& results() const { return results_; }
   // Fingerprint of the module's text: equal for equal modules.
   const std::string& fingerprint() const { return fingerprint_; }
+  ir::ProcessGrid grid() const { return grid_; }
 
-  // Enqueues an execution. Errors: InvalidArgument names the argument. Errors
-  // of the execution itself are reported by the results and by `done`.
+  // Enqueues an execution of a program of one process. Errors: InvalidArgument
+  // names the argument. Errors of the execution itself are reported by the
+  // results and by `done`.
   absl::StatusOr<Execution> Execute(
       absl::Span<const std::shared_ptr<Buffer>> arguments, Device& device);
+  // Enqueues an execution of all processes, each on a device of its own, with
+  // arguments and devices by process. Errors: likewise; nothing is enqueued.
+  absl::StatusOr<std::vector<Execution>> ExecuteAll(
+      absl::Span<const Arguments> arguments, absl::Span<Device* const> devices);
+  // Enqueues one process; calls for the others complete the execution. The
+  // n-th call for a process belongs to the n-th execution.
+  absl::StatusOr<Execution> ExecuteProcess(int process,
+                                           const Arguments& arguments,
+                                           Device& device);
 
  private:
   friend class Client;
-  Executable(std::unique_ptr<ir::Module> module, const Preset& preset);
+  // An execution of all processes.
+  struct Run;
+
+  Executable(std::unique_ptr<ir::Module> module, ir::ProcessGrid grid,
+             const Preset& preset);
+  absl::Status CheckArguments(
+      absl::Span<const std::shared_ptr<Buffer>> arguments) const;
+  std::shared_ptr<Run> NewRun() const;
+  // With the client's lock held, if there are other processes; without a run,
+  // if there are none.
+  Execution Enqueue(absl::Span<const std::shared_ptr<Buffer>> arguments,
+                    Device& device, int process, std::shared_ptr<Run> run);
   // Waits for the arguments and runs. An error has the module's name in front.
   absl::StatusOr<std::vector<std::shared_ptr<Place>>> Evaluate(
-      std::vector<std::shared_ptr<Buffer>> arguments, Device& device);
-  absl::StatusOr<std::vector<std::shared_ptr<Place>>> Run(
-      std::vector<std::shared_ptr<Place>> arguments, Device& device);
+      Arguments arguments, Device& device, int process, const Run* run);
+  absl::StatusOr<std::vector<std::shared_ptr<Place>>> Compute(
+      std::vector<std::shared_ptr<Place>> arguments, Device& device,
+      int process, const Run* run);
   // The plan's constants on a device.
   std::vector<std::shared_ptr<Place>> Constants(const Device& device);
 
   std::unique_ptr<ir::Module> module_;
+  const ir::ProcessGrid grid_;
+  std::unique_ptr<CollectiveGroups> groups_;
   lanes::DevicePlan plan_;
   std::vector<ir::Type> parameters_, results_;
   ModulePlacement placement_;
   std::string fingerprint_;
   std::mutex mutex_;
   std::map<int, std::vector<std::shared_ptr<Place>>> constants_;  // by device
+  // Runs that not all processes have joined, in their order.
+  std::deque<std::shared_ptr<Run>> open_;
 };
 
 class Client {
@@ -155,16 +191,21 @@ class Client {
   int devices() const { return static_cast<int>(devices_.size()); }
   Device& device(int id) { return *devices_[id]; }
 
-  // Errors, with the module's name in front: those of the verifier;
-  // FailedPrecondition if operations would have to run on the host and may not.
+  // Errors, with the module's name in front: those of the verifier and of
+  // CheckCollectives; FailedPrecondition if operations would have to run on the
+  // host and may not.
   absl::StatusOr<std::shared_ptr<Executable>> Compile(
-      std::unique_ptr<ir::Module> module);
+      std::unique_ptr<ir::Module> module, ir::ProcessGrid grid = {});
 
  private:
+  friend class Executable;
   Client(const ClientOptions& options, const Preset& preset);
 
   const ClientOptions options_;
   const Preset* preset_;
+  // Held while the processes of a run are enqueued, so that all devices have
+  // runs in the same order: none waits for another's that is behind its own.
+  std::mutex order_;
   std::vector<std::unique_ptr<Device>> devices_;
 };
 

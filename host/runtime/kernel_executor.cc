@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
+#include "host/runtime/kernel_unit.h"
 #include "host/runtime/placement.h"
 
 namespace systole::runtime {
@@ -33,8 +33,6 @@ ir::EvaluateOptions OptionsOf(ir::ProductUnit& products) {
   return options;
 }
 
-using Nodes = std::vector<const ir::Node*>;
-
 // The node of a program that its fault's message names, or the first one.
 const ir::Node& FaultyOf(const lanes::PlanStep& step,
                          absl::string_view message) {
@@ -43,49 +41,6 @@ const ir::Node& FaultyOf(const lanes::PlanStep& step,
     if (absl::StrContains(message, name)) return *nodes.back();
   }
   return *step.kernels[0].back();
-}
-
-// The product of matrices of a kernel, or null.
-const ir::Node* ProductOf(const Nodes& nodes) {
-  const auto found =
-      std::find_if(nodes.begin(), nodes.end(), [](const ir::Node* node) {
-        return node->op == ir::Op::kHloMatrixProduct;
-      });
-  return found == nodes.end() ? nullptr : *found;
-}
-
-// "array" and what a kernel of the vector unit computes: "exponential, add x 3,
-// 2 others".
-std::string UnitOf(const Nodes& nodes) {
-  std::vector<std::pair<absl::string_view, int>> ops;
-  if (ProductOf(nodes) != nullptr) ops.emplace_back("array", 1);
-  for (const ir::Node* node : nodes) {
-    if (node->op == ir::Op::kHloMatrixProduct) continue;
-    const absl::string_view name =
-        absl::StripPrefix(ir::OpName(node->op), "hlo.");
-    const auto known =
-        std::find_if(ops.begin(), ops.end(),
-                     [&](const auto& op) { return op.first == name; });
-    if (known == ops.end()) {
-      ops.emplace_back(name, 1);
-    } else {
-      ++known->second;
-    }
-  }
-  constexpr size_t kShown = 3;  // kinds of operations
-  std::string text;
-  int others = 0;
-  for (size_t i = 0; i < ops.size(); ++i) {
-    const auto& [name, count] = ops[i];
-    if (i >= kShown && ops.size() > kShown + 1) {
-      others += count;
-      continue;
-    }
-    absl::StrAppend(&text, i > 0 ? ", " : "", name);
-    if (count > 1) absl::StrAppend(&text, " x ", count);
-  }
-  if (others > 0) absl::StrAppend(&text, ", ", others, " others");
-  return text;
 }
 
 }  // namespace
@@ -97,8 +52,9 @@ PlacedValue OnHost(Literal literal) {
   return value;
 }
 
-KernelExecutor::KernelExecutor(Core& core, ir::ProductUnit& products)
-    : core_(core), evaluation_(OptionsOf(products)) {}
+KernelExecutor::KernelExecutor(Core& core, ir::ProductUnit& products,
+                               Process process)
+    : core_(core), process_(process), evaluation_(OptionsOf(products)) {}
 
 absl::StatusOr<std::shared_ptr<DeviceMemory>> KernelExecutor::Allocate(
     int64_t bytes) {
@@ -237,6 +193,41 @@ absl::Status KernelExecutor::RunNode(const lanes::PlanStep& step,
   return absl::OkStatus();
 }
 
+const PlacedValue& KernelExecutor::DeviceId(ir::Op op) {
+  const bool replica = op == ir::Op::kHloReplicaId;
+  PlacedValue& id = replica ? replica_ : partition_;
+  if (id == nullptr) {
+    const int partitions = process_.grid.partitions;
+    const int number =
+        replica ? process_.number / partitions : process_.number % partitions;
+    id = OnHost(Literal(std::vector<uint32_t>{static_cast<uint32_t>(number)}));
+  }
+  return id;
+}
+
+absl::Status KernelExecutor::RunCollective(const lanes::PlanStep& step,
+                                           PlacedValues& values) {
+  const ir::Node& node = *step.node;
+  PlacedValues operands;
+  for (const int slot : step.inputs) operands.push_back(values[slot]);
+  for (const int slot : step.dead) values[slot] = nullptr;
+  const CollectiveGroups::Membership member =
+      process_.groups->Of(node, process_.number);
+  if (member.all->size() > 1) {
+    ++counts_.collectives;
+    absl::StatusOr<PlacedValues> results =
+        process_.communicator->Exchange(node, process_.number, operands, *this);
+    if (!results.ok()) return results.status();
+    operands = *std::move(results);
+  } else if (!member.sources->empty() && (*member.sources)[0] < 0) {
+    operands = {
+        OnHost(Literal::Zeros(node.type.element, node.type.elements()))};
+  }
+  for (size_t i = 0; i < step.outputs.size(); ++i)
+    values[step.outputs[i]] = std::move(operands[i]);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<PlacedValues> KernelExecutor::RunRegion(
     const ir::Module& region, const lanes::DevicePlan& plan,
     PlacedValues inputs) {
@@ -352,11 +343,15 @@ absl::StatusOr<PlacedValues> KernelExecutor::Run(
     values[plan.parameters[i]] = std::move(inputs[i]);
   for (size_t i = 0; i < constants.size(); ++i)
     values[plan.constants[i].first] = constants[i];
+  for (const auto& [slot, op] : plan.device_ids) values[slot] = DeviceId(op);
   for (const lanes::PlanStep& step : plan.steps) {
-    const absl::Status s = step.kernel ? RunKernel(step, values)
-                           : lanes::IsControl(*step.node)
-                               ? RunControl(step, plan, values)
-                               : RunNode(step, values);
+    const absl::Status s =
+        step.kernel                       ? RunKernel(step, values)
+        : lanes::IsControl(*step.node)    ? RunControl(step, plan, values)
+        : ir::IsCollective(step.node->op) ? RunCollective(step, values)
+                                          : RunNode(step, values);
+    // What another process reports has its place already.
+    if (!s.ok() && !step.kernel && ir::IsCollective(step.node->op)) return s;
     if (!s.ok()) {
       const ir::Node& node =
           step.kernel ? FaultyOf(step, s.message()) : *step.node;

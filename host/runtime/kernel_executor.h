@@ -13,37 +13,11 @@
 
 #include "host/compiler/kernels/device_plan.h"
 #include "host/ir/evaluate.h"
+#include "host/runtime/communicator.h"
 #include "host/runtime/core.h"
+#include "host/runtime/place.h"
 
 namespace systole::runtime {
-
-// Device memory that is freed when nobody needs it.
-class DeviceMemory {
- public:
-  DeviceMemory(std::shared_ptr<MemoryPool> pool, uint64_t address)
-      : pool_(std::move(pool)), address_(address) {}
-  ~DeviceMemory() { pool_->Free(address_); }
-  DeviceMemory(const DeviceMemory&) = delete;
-  DeviceMemory& operator=(const DeviceMemory&) = delete;
-
-  uint64_t address() const { return address_; }
-
- private:
-  std::shared_ptr<MemoryPool> pool_;
-  const uint64_t address_;
-};
-
-// A value on the host, on the device, or on both. Users share it. A copy is
-// never removed, but the other one may be added.
-struct Place {
-  int64_t bytes = 0;
-  std::optional<ir::Literal> host;
-  std::shared_ptr<DeviceMemory> device;
-};
-using PlacedValue = std::shared_ptr<Place>;
-using PlacedValues = std::vector<PlacedValue>;
-
-PlacedValue OnHost(ir::Literal literal);
 
 // Counts of an execution.
 struct TransferCounts {
@@ -51,13 +25,24 @@ struct TransferCounts {
   int64_t codes = 0;                          // their code, host to HBM
   int64_t uploads = 0, upload_bytes = 0;      // host to HBM
   int64_t downloads = 0, download_bytes = 0;  // HBM to host
+  int64_t collectives = 0;                    // exchanges with other processes
+};
+
+// The process that an execution is, of those of its run.
+struct Process {
+  int number = 0;
+  ir::ProcessGrid grid;
+  // They must outlive the execution. The communicator may be null if there is
+  // only one process.
+  const CollectiveGroups* groups = nullptr;
+  Communicator* communicator = nullptr;
 };
 
 // Used for one execution.
-class KernelExecutor {
+class KernelExecutor : private Transfers {
  public:
   // Both must outlive the executor.
-  KernelExecutor(Core& core, ir::ProductUnit& products);
+  KernelExecutor(Core& core, ir::ProductUnit& products, Process process = {});
 
   // Computes the results, on the host or on the device, from the parameters and
   // the plan's constants. Errors name the node, or are those of the device.
@@ -65,7 +50,8 @@ class KernelExecutor {
                                    PlacedValues inputs,
                                    const PlacedValues& constants);
   // Copies a value to the host, with this type.
-  absl::StatusOr<ir::Literal> ToHost(Place& value, const ir::Type& type);
+  absl::StatusOr<ir::Literal> ToHost(Place& value,
+                                     const ir::Type& type) override;
 
   const TransferCounts& counts() const { return counts_; }
 
@@ -75,6 +61,8 @@ class KernelExecutor {
                                          PlacedValues inputs);
   absl::Status RunKernel(const lanes::PlanStep& step, PlacedValues& values);
   absl::Status RunNode(const lanes::PlanStep& step, PlacedValues& values);
+  const PlacedValue& DeviceId(ir::Op op);
+  absl::Status RunCollective(const lanes::PlanStep& step, PlacedValues& values);
   absl::Status RunControl(const lanes::PlanStep& step,
                           const lanes::DevicePlan& plan, PlacedValues& values);
   absl::StatusOr<std::optional<int64_t>> TurnsOf(const lanes::PlanStep& step,
@@ -91,6 +79,8 @@ class KernelExecutor {
   absl::Status ToDevice(Place& value);
 
   Core& core_;
+  const Process process_;
+  PlacedValue replica_, partition_;  // its numbers, once they are needed
   ir::Evaluation evaluation_;
   // Of plans of regions: brought to the device once for all turns of a loop.
   std::map<const lanes::DevicePlan*, PlacedValues> constants_;

@@ -36,6 +36,13 @@ void CountNode(const Node& node, ModulePlacement& placement) {
   }
 }
 
+void CountCollective(const Node& node, ModulePlacement& placement) {
+  ++placement.collectives.operations;
+  for (const ir::Value& operand : node.operands)
+    placement.collectives.bytes += operand.type().bytes();
+  ++placement.collective_operations[ir::OpName(node.op)];
+}
+
 void Measure(const std::vector<const Node*>& nodes,
              const lanes::KernelCost& cost, const Preset& preset,
              ModulePlacement& placement) {
@@ -67,6 +74,10 @@ void Count(const ir::Module& module, const lanes::DevicePlan& plan,
     if (!step.kernel) {
       --placement.free;
       const Node& node = *step.node;
+      if (ir::IsCollective(node.op)) {
+        CountCollective(node, placement);
+        continue;
+      }
       if (!lanes::IsControl(node)) {
         CountNode(node, placement);
         continue;
@@ -98,9 +109,9 @@ void Count(const ir::Module& module, const lanes::DevicePlan& plan,
   }
 }
 
-std::string HostText(const ModulePlacement& placement) {
-  std::vector<std::pair<std::string, int64_t>> most(
-      placement.host_operations.begin(), placement.host_operations.end());
+std::string ListText(const std::map<std::string, int64_t>& operations) {
+  std::vector<std::pair<std::string, int64_t>> most(operations.begin(),
+                                                    operations.end());
   std::stable_sort(most.begin(), most.end(), [](const auto& a, const auto& b) {
     return a.second > b.second;
   });
@@ -141,7 +152,14 @@ std::string PlacementText(const std::string& name,
       placement.control, placement.host.operations,
       static_cast<double>(placement.host.bytes));
   if (placement.host.operations > 0)
-    absl::StrAppend(&text, ": ", HostText(placement));
+    absl::StrAppend(&text, ": ", ListText(placement.host_operations));
+  if (placement.collectives.operations > 0) {
+    absl::StrAppendFormat(
+        &text, "; %s through the host's memory (%.3g bytes of each device): %s",
+        Counted(placement.collectives.operations, "collective"),
+        static_cast<double>(placement.collectives.bytes),
+        ListText(placement.collective_operations));
+  }
   return text;
 }
 
@@ -198,9 +216,10 @@ std::string SlowKernelsText(const ModulePlacement& placement) {
 absl::Status RefuseHost(const std::string& name,
                         const ModulePlacement& placement) {
   if (placement.host.operations == 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrFormat(
-      "%s: %s would run on the host, which is not allowed: %s", name,
-      Counted(placement.host.operations, "operation"), HostText(placement)));
+  return absl::FailedPreconditionError(
+      absl::StrFormat("%s: %s would run on the host, which is not allowed: %s",
+                      name, Counted(placement.host.operations, "operation"),
+                      ListText(placement.host_operations)));
 }
 
 }  // namespace systole::runtime

@@ -43,6 +43,9 @@ struct ModulePlacement {
   int64_t free = 0;         // operations without work: constants, views
   int64_t control = 0;      // loops and branches, controlled by the host
   std::map<std::string, int64_t> host_operations;  // number of each operation
+  // Exchanges among processes, through the host's memory, and their operands.
+  PlacementShare collectives;
+  std::map<std::string, int64_t> collective_operations;
   std::vector<PlacedKernel> all_kernels;  // of the array, too; in their order
 };
 

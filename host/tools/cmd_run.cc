@@ -91,6 +91,13 @@ CLI::Option* AddModelOptions(CLI::App& sub, RunArgs& args) {
       ->check(WholeNumber(1, int64_t{1} << 20))
       ->needs(program)
       ->excludes(input);
+  sub.add_option("--devices", args.devices,
+                 "Cores that a StableHLO program for several devices runs on, "
+                 "as many as it is made for")
+      ->group(group)
+      ->check(WholeNumber(1, 256))
+      ->needs(program)
+      ->capture_default_str();
   sub.add_option("-o,--output", args.outputs,
                  "Where to write the outputs: FILE.npy, or NAME=FILE.npy for "
                  "some of several outputs")

@@ -20,8 +20,9 @@ bool SameShape(const ir::Type& a, const ir::Type& b) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ir::Module>> ReadGolden(
-    const std::string& file, const ModuleArgs& args, const ir::Module& module) {
+absl::StatusOr<ModuleProgram> ReadGolden(const std::string& file,
+                                         const ModuleArgs& args,
+                                         const ModuleProgram& program) {
   const auto kind = ModuleKindOf(file);
   if (!kind.ok()) return kind.status();
   if (*kind == ModuleKind::kNone) {
@@ -31,30 +32,40 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ReadGolden(
   }
   ModuleArgs again = *kind == ModuleKind::kStableHlo ? ModuleArgs() : args;
   again.quiet = true;  // the run has said its notes
-  auto golden = ReadModuleFile(file, *kind, again);
+  auto golden = ReadModuleProgram(file, *kind, again, program.devices);
   if (!golden.ok()) return golden;
-  const std::vector<ir::Node*>&wanted = module.inputs(),
-        &inputs = (*golden)->inputs();
-  bool fits = inputs.size() == wanted.size() &&
-              (*golden)->outputs.size() == module.outputs.size();
-  for (size_t i = 0; fits && i < wanted.size(); ++i)
-    fits = SameShape(inputs[i]->type, wanted[i]->type);
-  for (size_t i = 0; fits && i < module.outputs.size(); ++i) {
-    fits = SameShape((*golden)->outputs[i].node.type(),
-                     module.outputs[i].node.type());
-  }
-  if (fits) return golden;
+  const auto same = [](const std::vector<ir::Type>& a,
+                       const std::vector<ir::Type>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), SameShape);
+  };
+  if (same(golden->input_types, program.input_types) &&
+      same(golden->output_types, program.output_types))
+    return golden;
   return absl::InvalidArgumentError(absl::StrCat(
       "--check ", file, ": has other inputs or outputs than the program"));
 }
 
+namespace {
+
+absl::StatusOr<std::vector<Literal>> RunGolden(
+    const ModuleProgram& golden, const std::vector<Literal>& inputs) {
+  const ir::Module& module =
+      golden.local ? *golden.local->module : *golden.module;
+  const auto outputs =
+      golden::RunHlo(module, 1, golden.devices, golden.Divided(inputs));
+  if (!outputs.ok()) return outputs.status();
+  return golden.Joined(*outputs);
+}
+
+}  // namespace
+
 absl::StatusOr<GoldenCheck> CompareWithGolden(
-    const std::string& file, const ir::Module& golden,
+    const std::string& file, const ModuleProgram& golden,
     const std::vector<std::vector<Literal>>& inputs,
     const std::vector<std::vector<Literal>>& outputs) {
   GoldenCheck check;
   for (size_t run = 0; run < inputs.size(); ++run) {
-    const auto wanted = golden::RunHlo(golden, inputs[run]);
+    const auto wanted = RunGolden(golden, inputs[run]);
     if (!wanted.ok()) {
       return absl::Status(
           wanted.status().code(),
@@ -71,7 +82,7 @@ absl::StatusOr<GoldenCheck> CompareWithGolden(
       check.mismatches.push_back(absl::StrFormat(
           "run %d: output '%s': element %d is the first that is not the golden "
           "model's",
-          run, golden.outputs[i].name,
+          run, golden.module->outputs[i].name,
           at / ir::ElementBytes((*wanted)[i].element())));
     }
   }

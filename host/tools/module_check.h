@@ -13,13 +13,15 @@
 #include "absl/status/statusor.h"
 #include "host/ir/literal.h"
 #include "host/ir/module.h"
-#include "host/tools/module_file.h"
+#include "host/tools/module_program.h"
 
 namespace systole::tools {
 
-// The module of a file, which must have the inputs and outputs of `module`.
-absl::StatusOr<std::unique_ptr<ir::Module>> ReadGolden(
-    const std::string& file, const ModuleArgs& args, const ir::Module& module);
+// The program of a file, which must have the inputs, outputs and devices of
+// `program`.
+absl::StatusOr<ModuleProgram> ReadGolden(const std::string& file,
+                                         const ModuleArgs& args,
+                                         const ModuleProgram& program);
 
 struct GoldenCheck {
   int64_t values = 0;
@@ -29,7 +31,7 @@ struct GoldenCheck {
 // Every output of every run, to the bit. `inputs` by run, `outputs` by output
 // and run.
 absl::StatusOr<GoldenCheck> CompareWithGolden(
-    const std::string& file, const ir::Module& golden,
+    const std::string& file, const ModuleProgram& golden,
     const std::vector<std::vector<ir::Literal>>& inputs,
     const std::vector<std::vector<ir::Literal>>& outputs);
 

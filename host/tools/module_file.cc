@@ -205,8 +205,10 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ReadModuleFile(
                         absl::StrCat(path, ": ", program.status().message()));
   }
   if (program->num_partitions > 1) {
-    return absl::UnimplementedError(absl::StrCat(
-        path, ": a program of ", program->num_partitions, " partitions"));
+    return absl::UnimplementedError(
+        absl::StrCat(path, ": a program for ", program->num_partitions,
+                     " devices; systole run --devices ",
+                     program->num_partitions, " runs it"));
   }
   return std::move(program->module);
 }

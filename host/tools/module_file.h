@@ -43,7 +43,7 @@ std::string ModuleKindText(ModuleKind kind);
 
 // Errors begin with the file's name: those of ImportStableHlo,
 // ImportFloatTflite and ImportOnnx; Unimplemented for a program of several
-// partitions; InvalidArgument for arguments that have no effect. Notes of the
+// devices; InvalidArgument for arguments that have no effect. Notes of the
 // importer of ONNX go to standard error.
 absl::StatusOr<std::unique_ptr<ir::Module>> ReadModuleFile(
     const std::string& path, ModuleKind kind, const ModuleArgs& args);

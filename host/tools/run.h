@@ -37,6 +37,7 @@ struct RunArgs {
   std::string model, check, tensors, host_operators = "allow";
   std::vector<std::string> inputs, outputs;
   int64_t random = 0;
+  int64_t devices = 1;
   bool dequantise = false;
   bool reset_variables = false;  // in front of each image
   ModuleArgs module;             // of a float or an ONNX model

@@ -4,9 +4,7 @@
 // `systole run` of StableHLO, float and ONNX models: products on the array of a
 // bf16 core, what else it can on its vector unit, the rest on the host.
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <deque>
 #include <optional>
 #include <set>
 #include <utility>
@@ -14,12 +12,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "host/compiler/access.h"
 #include "host/files/printable.h"
 #include "host/files/write_file.h"
 #include "host/runtime/client.h"
 #include "host/tools/interrupt.h"
 #include "host/tools/module_check.h"
+#include "host/tools/module_parts.h"
 #include "host/tools/report.h"
 #include "host/tools/run.h"
 #include "host/tools/tensor_io.h"
@@ -33,74 +31,6 @@ using Json = nlohmann::ordered_json;
 struct Inputs {
   std::vector<std::vector<Literal>> runs;  // values of each input
   bool stacked = false;                    // outputs have an axis for the runs
-};
-
-// The kernels of one name, in the order in which they first ran. A kernel's
-// cycles begin where those of the one before end: when that is complete.
-struct Part {
-  std::string name, unit;
-  int64_t runs = 0;
-  std::optional<int64_t> cycles = 0;  // nothing: they are not known
-};
-class Parts : public runtime::CoreListener, public ProbeSink {
- public:
-  void Starts(const Program& program) override {
-    now_.clear();
-    for (const LayerInfo& layer : program.layers) {
-      const auto same = [&](const Part& part) {
-        return part.name == layer.name && part.unit == layer.op;
-      };
-      const auto found = std::find_if(parts_.begin(), parts_.end(), same);
-      now_.push_back(found - parts_.begin());
-      if (found == parts_.end()) parts_.push_back({layer.name, layer.op});
-    }
-    ends_.assign(now_.size(), 0);
-    cycle_ = 0;
-    for (std::deque<int>& queue : kernels_) queue.clear();
-    for (const isa::Descriptor& d : program.descriptors) {
-      if (compiler::OpcodeOf(d) == isa::Opcode::kHalt) continue;
-      kernels_[static_cast<int>(compiler::QueueOf(d))].push_back(
-          compiler::TagOf(d));
-    }
-  }
-  void Sample(ProbeSample sample) override {
-    if (sample.running() == 0) return;
-    ++cycle_;
-    for (int q = 0; q < kProbedQueues; ++q) {
-      if ((sample.done() >> q & 1) == 0 || kernels_[q].empty()) continue;
-      ends_[kernels_[q].front()] = cycle_;
-      kernels_[q].pop_front();
-    }
-  }
-  void Ended(const RunStats& stats) override {
-    const auto all = static_cast<int64_t>(stats.cycles);
-    const bool known = cycle_ > 0 || now_.size() == 1;
-    if (!ends_.empty()) ends_.back() = all;
-    int64_t before = 0;
-    for (size_t i = 0; i < now_.size(); ++i) {
-      Part& part = parts_[now_[i]];
-      ++part.runs;
-      if (!known) {
-        part.cycles.reset();
-      } else if (part.cycles) {
-        *part.cycles += std::max<int64_t>(0, ends_[i] - before);
-      }
-      before = std::max(before, ends_[i]);
-    }
-  }
-  absl::Status Failed(const Device& device, absl::Status status) override {
-    return WithWaveform(device, status);
-  }
-  const std::vector<Part>& all() const { return parts_; }
-
- private:
-  std::vector<Part> parts_;
-  // Of the present program: its parts, when each was complete, and the parts
-  // of the descriptors that are not.
-  std::vector<size_t> now_;
-  std::vector<int64_t> ends_;
-  std::array<std::deque<int>, isa::kNumQueues> kernels_;
-  int64_t cycle_ = 0;
 };
 
 struct Results {
@@ -189,14 +119,15 @@ absl::Status Named(const RunArgs& args, const absl::Status& status) {
 }
 
 absl::StatusOr<Results> RunAll(const RunArgs& args, Progress& progress,
+                               const ModuleProgram& program,
                                runtime::Executable& executable,
-                               runtime::Device& device, const Inputs& inputs) {
+                               runtime::Client& client, const Inputs& inputs) {
   Results results;
   results.outputs.resize(executable.results().size());
   for (size_t run = 0; run < inputs.runs.size(); ++run) {
     progress.set_label(absl::StrFormat("%s: run %d of %d", args.model, run,
                                        inputs.runs.size()));
-    auto outputs = RunOnce(executable, device, inputs.runs[run]);
+    auto outputs = RunOnce(program, executable, client, inputs.runs[run]);
     if (Interrupted()) {
       return InterruptedError(
           absl::StrFormat("after %d of %d runs; no results are written", run,
@@ -207,7 +138,11 @@ absl::StatusOr<Results> RunAll(const RunArgs& args, Progress& progress,
       results.outputs[i].push_back(std::move((*outputs)[i]));
   }
   progress.Clear();
-  results.work = device.TakeWork();
+  for (int d = 0; d < client.devices(); ++d) {
+    const runtime::CoreWork work = client.device(d).TakeWork();
+    results.work.programs += work.programs;
+    results.work.stats.Add(work.stats);
+  }
   return results;
 }
 
@@ -229,6 +164,7 @@ absl::Status CheckFiles(const RunArgs& args,
 }
 
 void PrintTable(const RunArgs& args, const std::string& preset,
+                const ModuleProgram& program,
                 const runtime::Executable& executable, const Inputs& inputs,
                 const Results& results) {
   const ir::Module& module = executable.module();
@@ -237,7 +173,7 @@ void PrintTable(const RunArgs& args, const std::string& preset,
               static_cast<int>(inputs.runs.size()));
   Table outputs({"output", "values", "from, to"});
   for (size_t i = 0; i < results.outputs.size(); ++i) {
-    outputs.Add({module.outputs[i].name, ValuesText(executable.results()[i]),
+    outputs.Add({module.outputs[i].name, ValuesText(program.output_types[i]),
                  SpanText(results.outputs[i])});
   }
   std::printf("%s\n", outputs.ToString().c_str());
@@ -273,15 +209,16 @@ void PrintTable(const RunArgs& args, const std::string& preset,
 }
 
 Json ToJson(const RunArgs& args, const std::string& preset,
-            const runtime::Executable& executable, const Inputs& inputs,
-            const Results& results, const std::vector<std::string>& files,
-            const GoldenCheck* check) {
+            const ModuleProgram& program, const runtime::Executable& executable,
+            const Inputs& inputs, const Results& results,
+            const std::vector<std::string>& files, const GoldenCheck* check) {
   const runtime::CoreWork& work = results.work;
   const bool timed = args.backend != "iss";
   Json json = {{"model", executable.module().name},
                {"program", args.model},
                {"backend", args.backend},
                {"preset", preset},
+               {"devices", program.devices},
                {"runs", inputs.runs.size()},
                {"cycles", timed ? Json(work.stats.cycles) : Json()},
                {"host_cpu_seconds", work.stats.host_cpu_seconds},
@@ -298,7 +235,7 @@ Json ToJson(const RunArgs& args, const std::string& preset,
   for (size_t i = 0; i < results.outputs.size(); ++i) {
     json["outputs"].push_back(
         {{"name", executable.module().outputs[i].name},
-         {"values", ValuesText(executable.results()[i])},
+         {"values", ValuesText(program.output_types[i])},
          {"span", SpanText(results.outputs[i])},
          {"file", files[i].empty() ? Json() : Json(files[i])}});
   }
@@ -316,19 +253,20 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   if (absl::Status s = CheckOptions(args, kind); !s.ok()) return s;
   const auto preset = ModulePreset(kind, args.preset, args.preset_given);
   if (!preset.ok()) return preset.status();
-  auto module = ReadModuleFile(args.model, kind, args.module);
-  if (!module.ok()) return OneLine(module.status());
-  const auto inputs = InputsOf(args, **module);
+  auto program = ReadModuleProgram(args.model, kind, args.module,
+                                   static_cast<int>(args.devices));
+  if (!program.ok()) return OneLine(program.status());
+  const auto inputs = InputsOf(args, *program->module);
   if (!inputs.ok()) return OneLine(inputs.status());
   std::vector<std::string> names;
-  for (const ir::Output& output : (*module)->outputs)
+  for (const ir::Output& output : program->module->outputs)
     names.push_back(output.name);
   const auto files = FilesFor(names, args.outputs, "--output");
   if (!files.ok()) return OneLine(files.status());
   if (absl::Status s = CheckFiles(args, *files); !s.ok()) return s;
-  std::unique_ptr<ir::Module> golden;
+  std::optional<ModuleProgram> golden;
   if (!args.check.empty()) {
-    auto read = ReadGolden(args.check, args.module, **module);
+    auto read = ReadGolden(args.check, args.module, *program);
     if (!read.ok()) return OneLine(read.status());
     golden = *std::move(read);
   }
@@ -340,7 +278,9 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   options.check_races = args.checked;
   options.host_operators = args.host_operators != "error";
   Parts parts;
-  options.listener = &parts;
+  options.devices = program->devices;
+  // Of several devices, kernels overlap.
+  if (program->devices == 1) options.listener = &parts;
   auto device = DeviceOptionsOf(args, options.preset, progress, 1);
   if (!device.ok()) return device.status();
   options.device = *std::move(device);
@@ -348,17 +288,17 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   options.device.probe_may_miss = true;
   auto client = runtime::Client::Create(options);
   if (!client.ok()) return client.status();
-  auto executable = (*client)->Compile(*std::move(module));
+  auto executable = (*client)->Compile(program->TakeModule(), program->grid());
   if (!executable.ok()) return OneLine(Named(args, executable.status()));
   auto results =
-      RunAll(args, progress, **executable, (*client)->device(0), *inputs);
+      RunAll(args, progress, *program, **executable, **client, *inputs);
   if (!results.ok()) return results.status();
   results->parts = parts.all();
   if (absl::Status s = CheckTraceRun(args.waves, results->work.programs);
       !s.ok())
     return s;
   GoldenCheck check;
-  if (golden != nullptr) {
+  if (golden) {
     auto compared =
         CompareWithGolden(args.check, *golden, inputs->runs, results->outputs);
     if (!compared.ok()) return compared.status();
@@ -368,14 +308,14 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   absl::Status s;
   for (size_t i = 0; i < files->size(); ++i) {
     if ((*files)[i].empty()) continue;
-    const npy::Array array = ToArray(
-        results->outputs[i], (*executable)->results()[i], inputs->stacked);
+    const npy::Array array =
+        ToArray(results->outputs[i], program->output_types[i], inputs->stacked);
     s = written.Add(npy::Serialize(array), (*files)[i]);
     if (!s.ok()) return s;
   }
   const Json json =
-      ToJson(args, options.preset, **executable, *inputs, *results, *files,
-             golden != nullptr ? &check : nullptr);
+      ToJson(args, options.preset, *program, **executable, *inputs, *results,
+             *files, golden ? &check : nullptr);
   if (args.reports_given && !args.reports.empty())
     s = AddJson(args.reports + "/run.json", json, written);
   if (s.ok()) s = written.Commit();
@@ -383,8 +323,8 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   if (args.json) {
     PrintJson(json);
   } else {
-    PrintTable(args, options.preset, **executable, *inputs, *results);
-    if (golden != nullptr) {
+    PrintTable(args, options.preset, *program, **executable, *inputs, *results);
+    if (golden) {
       std::printf("checked: %s values, %s\n", Thousands(check.values).c_str(),
                   Counted(check.mismatches.size(), "mismatch").c_str());
     }

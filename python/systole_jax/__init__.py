@@ -6,7 +6,9 @@ jax calls initialize() when it looks for its backends. Environment variables tha
 SYSTOLE_BACKEND=iss|rtl, SYSTOLE_PRESET=v2|lite|mini, SYSTOLE_DEVICES=n, SYSTOLE_FALLBACK=allow|error, SYSTOLE_REPORT=1.
 """
 
+import os
 import pathlib
+import sys
 
 LIBRARY = pathlib.Path(__file__).parent / "libsystole_pjrt.so"
 
@@ -18,7 +20,9 @@ def initialize():
 
     if not LIBRARY.exists():
         raise FileNotFoundError(f"{LIBRARY} does not exist: build it with `make build`, then install the package from build/python")
-    bridge.register_plugin("systole", priority=-1, library_path=str(LIBRARY), options=None)
+    # Each a line: what starts the process that _propagation.py is.
+    command = [sys.executable or "", str(LIBRARY.parent / "_propagation.py"), os.pathsep.join(path for path in sys.path if path)]
+    bridge.register_plugin("systole", priority=-1, library_path=str(LIBRARY), options={"propagation_command": "\n".join(command)})
     from . import _lowerings
 
     _lowerings.register()

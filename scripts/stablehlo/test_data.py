@@ -97,6 +97,16 @@ WRITTEN = {
             return %2, %1 : tensor<3x2xf32>, tensor<2x2xf32>
           }
         }""",
+    "sharded_parts": """
+        module attributes {mhlo.num_partitions = 8 : i32} {
+          sdy.mesh @mesh = <["a"=4, "b"=2]>
+          sdy.mesh @turned = <["c"=8], device_ids=[7, 6, 5, 4, 3, 2, 1, 0]>
+          func.func @main(%x: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a":(2)2, "b"}, {"a":(1)2}]>},
+                          %y: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@turned, [{"c"}, {}]>}) -> tensor<8x4xf32> {
+            %0 = stablehlo.add %x, %y : tensor<8x4xf32>
+            return %0 : tensor<8x4xf32>
+          }
+        }""",
     "generic": """
         module attributes {
             a.s = #sdy.sharding<@mesh, [{"b", ?}p5, {"c":(1)2}], replicated={"d"}>, a.r = dense_resource<foo> : tensor<2xi32>,

@@ -52,7 +52,7 @@ _systole() {
   case "$command:$before" in
     "run":--backend) _systole_words "rtl iss serial:"; return ;;
     "run":--preset) _systole_words "nano edge v1 mini v2 lite board8 board minichip v2chip edgechip"; return ;;
-    "run":--batch | "run":--stall | "run":--threads | "run":--flip | "run":--seed | "run":--random | "run":--images | "run":--trace-layer | "run":--trace-window | "run":--trace-run | "run":--trace-core) COMPREPLY=(); return ;;
+    "run":--batch | "run":--stall | "run":--threads | "run":--flip | "run":--seed | "run":--random | "run":--devices | "run":--images | "run":--trace-layer | "run":--trace-window | "run":--trace-run | "run":--trace-core) COMPREPLY=(); return ;;
     "run":--firmware | "run":-i | "run":--input | "run":-o | "run":--output | "run":--check | "run":--input-shape | "run":--dim | "run":--fix | "run":--memory | "run":--second | "run":--dump | "run":--model | "run":--trace) _systole_files ""; return ;;
     "run":--reports | "run":--tensors | "run":--digits | "run":--waves) _systole_folders; return ;;
     "run":--host-operators) _systole_words "allow error"; return ;;
@@ -91,7 +91,7 @@ _systole() {
     "board run":--random | "board run":--images) COMPREPLY=(); return ;;
   esac
   case "$command" in
-    "run") if [[ $cur == -* ]]; then _systole_words "-h --help --backend --preset --batch --stall --threads --flip --firmware --seed --checked --json --quiet --reports --host-operators -i --input --random -o --output --float --reset-variables --check --tensors --precision --input-shape --dim --fix --memory --second --dump --model --digits --images --trace --trace-layer --trace-window --trace-run --trace-core --waves"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
+    "run") if [[ $cur == -* ]]; then _systole_words "-h --help --backend --preset --batch --stall --threads --flip --firmware --seed --checked --json --quiet --reports --host-operators -i --input --random --devices -o --output --float --reset-variables --check --tensors --precision --input-shape --dim --fix --memory --second --dump --model --digits --images --trace --trace-layer --trace-window --trace-run --trace-core --waves"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
     "profile") if [[ $cur == -* ]]; then _systole_words "-h --help --preset --batch --train --firmware --seed -o --output --perfetto --xspace --json --quiet --precision --input-shape --dim --fix"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
     "bench") if [[ $cur == -* ]]; then _systole_words "-h --help --preset --batch --backend --model --digits --reports --compare --starts --seed --json --quiet"; else _systole_files ""; fi ;;
     "train") if [[ $cur == -* ]]; then _systole_words "-h --help --backend --preset --steps --batch --rate --optimiser --momentum --seed --digits --test-digits --test-images --eval-every --goal --check --compare --stop --save --resume --reports --print-ir --json --quiet --trace --trace-layer --trace-window --trace-run --trace-core --waves"; fi ;;

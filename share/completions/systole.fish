@@ -34,6 +34,7 @@ complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_sub
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l host-operators -x -a 'allow error' -d 'Operators that the device cannot run'
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -s i -l input -r -F -d 'Input of the model'
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l random -x -d 'Run this many random inputs, drawn from --seed, instead of files'
+complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l devices -x -d 'Cores that a StableHLO program for several devices runs on, as many as it is made for'
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -s o -l output -r -F -d 'Where to write the outputs'
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l float -d 'Write int8 outputs as float32'
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l reset-variables -d 'Reset the values that a model keeps from run to run before each image'

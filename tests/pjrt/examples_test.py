@@ -63,6 +63,11 @@ class Placement(unittest.TestCase):
                 run(script, *args, SYSTOLE_FALLBACK="error")
 
 
+    def test_eight_cores(self):
+        run("keras_mnist_distributed.py", "--digits", DIGITS, "--train", "test", "--images", 512, "--epochs", 1, "--test", 200,
+            SYSTOLE_FALLBACK="error", SYSTOLE_DEVICES="8", SYSTOLE_PRESET="lite")
+
+
 class Compilation(unittest.TestCase):
     """A training step is compiled once for each shape of its batch."""
 

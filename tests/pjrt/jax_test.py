@@ -91,7 +91,8 @@ class Plugin(unittest.TestCase):
 
     def test_devices(self):
         out = self.value("print(jax.devices(), jax.default_backend(), jax.devices()[2].device_kind)", SYSTOLE_DEVICES="3", SYSTOLE_PRESET="lite")
-        self.assertEqual(out, "[SystoleDevice(id=0), SystoleDevice(id=1), SystoleDevice(id=2)] systole Systole lite")
+        self.assertEqual(out, "[SystoleDevice(id=0, coords=(0,0,0), core_on_chip=0), SystoleDevice(id=1, coords=(0,0,0), core_on_chip=1), "
+                              "SystoleDevice(id=2, coords=(1,0,0), core_on_chip=0)] systole Systole lite")
 
     def test_values_come_back_as_they_went(self):
         self.value("""

@@ -40,8 +40,7 @@ TEST(StableHloImporterTest, ImportsOrRefusesEveryArtifact) {
     SCOPED_TRACE(name);
     const auto program = ImportStableHlo(Artifact(name));
     const bool refused = name == "fft" || name == "generic" ||
-                         name == "recursive" || name == "sharded_map" ||
-                         name == "unsupported";
+                         name == "recursive" || name == "unsupported";
     ASSERT_EQ(program.ok(), !refused) << program.status();
     if (!program.ok()) continue;
     EXPECT_TRUE(ir::Verify(*program->module).ok());
@@ -137,9 +136,63 @@ TEST(StableHloImporterTest, KnowsMeshes) {
               ElementsAre(Pair("mesh", "#sdy.mesh<[\"batch\"=4]>")));
   EXPECT_EQ(program->arguments[4].sharding,
             "#sdy.sharding<@mesh, [{\"batch\"}, {}]>");
-  // A constraint inside is no operation of the module.
-  EXPECT_THAT(TextOf("sharded_constraint"),
-              AllOf(HasSubstr("hlo.tanh"), Not(HasSubstr("sharding"))));
+  const partition::Sharding rows{{{{1, 4}}, {}}, {}};
+  EXPECT_EQ(program->arguments[4].tiles, rows);
+  EXPECT_EQ(program->arguments[0].tiles, partition::Sharding::Replicated(2));
+}
+
+// A constraint is a mark, and so is where tiles are computed with.
+TEST(StableHloImporterTest, MarksWhereArraysAreDivided) {
+  const auto marks = [](const std::string& name) {
+    const auto program = ImportStableHlo(Artifact(name));
+    EXPECT_TRUE(program.ok()) << program.status();
+    std::vector<std::string> found;
+    for (const auto& node : program->module->nodes()) {
+      const auto mark = program->shardings.marks.find(node.get());
+      if (mark == program->shardings.marks.end()) continue;
+      found.push_back(node->attr<ir::HloCustomCallAttributes>().target + " " +
+                      ir::TypeText(node->type) + " " +
+                      partition::HloText(mark->second, 4));
+    }
+    return found;
+  };
+  EXPECT_THAT(marks("sharded_constraint"),
+              ElementsAre("Sharding f32[8,16] {devices=[1,4]<=[4]}"));
+  EXPECT_THAT(marks("sharded_map"),
+              ElementsAre("SPMDFullToShardShape f32[2,16] {devices=[4,1]<=[4]}",
+                          "SPMDShardToFullShape f32[2,16] {replicated}"));
+}
+
+TEST(StableHloImporterTest, KnowsPartsOfAxesAndOtherOrders) {
+  const auto program = ImportStableHlo(Artifact("sharded_parts"));
+  ASSERT_TRUE(program.ok()) << program.status();
+  // The second half of "a" and "b", next to each other; the first half of "a".
+  EXPECT_EQ(program->arguments[0].tiles,
+            (partition::Sharding{{{{2, 4}}, {{1, 2}}}, {}}));
+  EXPECT_EQ(program->arguments[1].tiles,
+            (partition::Sharding{{{{1, 8}}, {}}, {7, 6, 5, 4, 3, 2, 1, 0}}));
+}
+
+TEST(StableHloImporterTest, DividesAProgram) {
+  auto program = ImportStableHlo(Artifact("sharded_mlp"));
+  ASSERT_TRUE(program.ok()) << program.status();
+  const auto global = GlobalProgramOf(*program);
+  ASSERT_TRUE(global.ok()) << global.status();
+  const auto local = partition::Partition(*global);
+  ASSERT_TRUE(local.ok()) << local.status();
+  EXPECT_EQ(partition::HloText(local->inputs[4], 4), "{devices=[4,1]<=[4]}");
+  // Four gradients, and the loss.
+  int sums = 0;
+  for (const auto& node : local->module->nodes())
+    sums += node->op == ir::Op::kHloAllReduce ? 1 : 0;
+  EXPECT_EQ(sums, 5);
+  EXPECT_TRUE(local->whole.empty());
+  // XLA's notation, of jax without Shardy.
+  program = ImportStableHlo(Artifact("attributes"));
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_THAT(GlobalProgramOf(*program).status().message(),
+              HasSubstr("argument 0: the sharding '{replicated}' is not of "
+                        "Shardy"));
 }
 
 TEST(StableHloImporterTest, RegionsReadParametersAlone) {

@@ -16,8 +16,10 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests/data/stablehlo"
 BUILD = ROOT / "build"
-# What is not run: errors of the import, a call that the host does not compute, several partitions.
-REFUSED = {"attributes", "cholesky", "fft", "generic", "recursive", "sharded_constraint", "sharded_map", "sharded_mlp", "unsupported"}
+# What is not run: errors of the import, a call that the host does not compute.
+REFUSED = {"attributes", "cholesky", "fft", "generic", "recursive", "unsupported"}
+# What runs on several cores.
+DIVIDED = {"sharded_constraint": 4, "sharded_map": 4, "sharded_mlp": 4, "sharded_parts": 8}
 
 
 def systole(*words, code=0):
@@ -46,10 +48,28 @@ class StableHloCli(unittest.TestCase):
             if program in REFUSED:
                 systole("run", DATA / f"{program}.mlirbc", "--random", "1", "--backend", "iss", "--quiet", code=1)
                 continue
-            result = self.run_json(program, "--random", "2", "--backend", "iss", "--check", DATA / f"{program}.mlirbc", "--checked")
+            devices = ["--devices", str(DIVIDED[program])] if program in DIVIDED else []
+            result = self.run_json(program, "--random", "2", "--backend", "iss", "--check", DATA / f"{program}.mlirbc", "--checked", *devices)
+            self.assertEqual(result["devices"], DIVIDED.get(program, 1))
             self.assertTrue(result["check"]["bit_exact"], program)
             self.assertGreater(result["check"]["values"], 0, program)
             self.assertIsNone(result["cycles"])
+
+    def test_several_devices(self):
+        x = np.arange(8 * 16, dtype=np.float32).reshape(8, 16)
+        systole("run", DATA / "sharded_map.mlirbc", "--devices", "4", "--backend", "iss", "--preset", "mini", "--input", self.save("x", x),
+                "--output", self.folder / "y.npy", "--quiet")
+        np.testing.assert_array_equal(np.load(self.folder / "y.npy"), x.reshape(4, 2, 16).sum(0))
+        for words, error in (
+            (("sharded_map",), "a program for 4 devices; systole run --devices 4 runs it"),
+            (("sharded_map", "--devices", "3"), "is a program for 4 devices; give --devices 4"),
+            (("exp", "--devices", "4"), "is a program for one device; leave --devices out"),
+            (("sharded_map", "--devices", "4", "--backend", "rtl"), "4 devices: the RTL's simulator has one in a process"),
+            (("attributes", "--devices", "3"), "argument 0: the sharding '{replicated}' is not of Shardy"),
+        ):
+            name, *rest = words
+            self.assertIn(error, systole("run", DATA / f"{name}.mlirbc", "--random", "1", "--quiet",
+                                         *([] if "--backend" in rest else ["--backend", "iss"]), *rest, code=1))
 
     def test_on_the_rtl_each_part_has_its_cycles(self):
         for program, options in (("mlp_sgd", ()), ("scan", ("--stall", "60", "--checked")), ("conv_NHWC_2_1_gradient", ())):

@@ -199,6 +199,10 @@ class Planner {
   }
 
   void EmitNode(const Node& node) {
+    if (node.op == Op::kHloPartitionId || node.op == Op::kHloReplicaId) {
+      plan_.device_ids.emplace_back(first_slot_.at(&node), node.op);
+      return;
+    }
     PlanStep step;
     for (const Value& operand : node.operands)
       step.inputs.push_back(SlotOf(operand));

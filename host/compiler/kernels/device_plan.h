@@ -44,6 +44,8 @@ struct DevicePlan {
   std::vector<int> parameters, outputs;  // slots
   // Values that do not depend on the parameters.
   std::vector<std::pair<int, ir::Literal>> constants;
+  // Values that differ from process to process: partition_id, replica_id.
+  std::vector<std::pair<int, ir::Op>> device_ids;
   int slots = 0;
   // Plans of the regions of `while`, `if` and `case` steps.
   std::map<const ir::Module*, std::unique_ptr<DevicePlan>> regions;

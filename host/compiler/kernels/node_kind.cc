@@ -21,7 +21,7 @@ using ir::Value;
 constexpr int64_t kMostKnownBytes = int64_t{1} << 26;
 
 // Not for products, which go to the array, for generators, which count calls,
-// or for regions, which may take long.
+// for what differs from device to device, or for regions, which may take long.
 bool MayBeKnown(const Node& node) {
   switch (node.op) {
     case Op::kParameter:
@@ -30,10 +30,13 @@ bool MayBeKnown(const Node& node) {
     case Op::kHloMatrixProduct:
     case Op::kHloRng:
     case Op::kHloCustomCall:
+    case Op::kHloPartitionId:
+    case Op::kHloReplicaId:
       return false;
     default:
       return node.regions.empty() && node.results() == 1 &&
-             ir::HostComputes(node.op) && node.type.bytes() <= kMostKnownBytes;
+             !ir::IsCollective(node.op) && ir::HostComputes(node.op) &&
+             node.type.bytes() <= kMostKnownBytes;
   }
 }
 

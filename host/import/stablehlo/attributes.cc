@@ -75,6 +75,14 @@ ir::HloCollectiveAttributes ReadCollective(AttributeReader& in,
   return attributes;
 }
 
+// Of operations whose groups may be of devices, whatever replica or partition
+// they are.
+ir::HloCollectiveAttributes ReadDeviceCollective(AttributeReader& in) {
+  ir::HloCollectiveAttributes attributes = ReadCollective(in, "replica_groups");
+  attributes.use_global_device_ids = in.Boolean("use_global_device_ids");
+  return attributes;
+}
+
 }  // namespace
 
 ir::Attributes ReadResultAccuracy(AttributeReader& in) {
@@ -275,17 +283,17 @@ ir::Attributes ReadTriangularSolve(AttributeReader& in) {
 }
 
 ir::Attributes ReadAllReduce(AttributeReader& in) {
-  return ReadCollective(in, "replica_groups");
+  return ReadDeviceCollective(in);
 }
 
 ir::Attributes ReadAllGather(AttributeReader& in) {
-  ir::HloCollectiveAttributes attributes = ReadCollective(in, "replica_groups");
+  ir::HloCollectiveAttributes attributes = ReadDeviceCollective(in);
   attributes.dimension = in.Integer("all_gather_dim");
   return attributes;
 }
 
 ir::Attributes ReadReduceScatter(AttributeReader& in) {
-  ir::HloCollectiveAttributes attributes = ReadCollective(in, "replica_groups");
+  ir::HloCollectiveAttributes attributes = ReadDeviceCollective(in);
   attributes.dimension = in.Integer("scatter_dimension");
   return attributes;
 }

@@ -94,6 +94,14 @@ absl::Status GraphBuilder::ConvertOperation(const mlir::Operation& operation,
       if (!results.ok()) return results.status();
       return Define(operation, *results);
     }
+    case Conversion::kSharding:
+    case Conversion::kManual: {
+      const absl::StatusOr<Values> results =
+          rule.conversion == Conversion::kManual ? ConvertManual(operation)
+                                                 : ConvertSharding(operation);
+      if (!results.ok()) return results.status();
+      return Define(operation, *results);
+    }
     case Conversion::kReturn:
     case Conversion::kNothing:
       break;
@@ -179,7 +187,11 @@ absl::StatusOr<ir::Node*> GraphBuilder::Add(const mlir::Operation& operation,
   // more useful.
   const absl::Status status = ir::VerifyNode(node);
   if (!status.ok()) return Located(operation, status);
-  return module_.Add(std::move(node));
+  ir::Node* const added = module_.Add(std::move(node));
+  // It may have the address of one that was removed.
+  context_.found.suggested.erase(added);
+  context_.found.marks.erase(added);
+  return added;
 }
 
 absl::Status GraphBuilder::AddConstant(const mlir::Operation& operation) {
@@ -207,6 +219,7 @@ absl::Status GraphBuilder::AddConstant(const mlir::Operation& operation) {
                            ir::HloDimensionsAttributes{}});
   }
   if (!node.ok()) return node.status();
+  if (absl::Status s = Suggest(operation, *node); !s.ok()) return s;
   return Define(operation, {*node});
 }
 
@@ -293,6 +306,7 @@ absl::Status GraphBuilder::AddNode(const mlir::Operation& operation,
   const int results = node.results();
   const absl::StatusOr<ir::Node*> added = Add(operation, std::move(node));
   if (!added.ok()) return added.status();
+  if (absl::Status s = Suggest(operation, *added); !s.ok()) return s;
   Values values;
   for (int i = 0; i < results; ++i) values.push_back({*added, i});
   return Define(operation, values);

@@ -16,6 +16,8 @@
 #include "host/import/mlir/module.h"
 #include "host/import/stablehlo/functions.h"
 #include "host/import/stablehlo/operations.h"
+#include "host/import/stablehlo/shardings.h"
+#include "host/import/stablehlo/stablehlo_importer.h"
 #include "host/ir/module.h"
 
 namespace systole::import {
@@ -24,6 +26,8 @@ namespace systole::import {
 struct ImportContext {
   const mlir::Module& source;
   const Functions& functions;
+  const Shardings& shardings;
+  StableHloShardings& found;              // what the builders find of them
   int64_t operations = 0;                 // so far, with inlined calls
   std::vector<std::string> refused = {};  // "stablehlo.dot_general at ...: ..."
 };
@@ -47,6 +51,14 @@ class GraphBuilder {
 
   absl::StatusOr<Values> ConvertCall(const mlir::Operation& call,
                                      const OperationRule& rule);
+  // Of programs of several devices.
+  absl::StatusOr<Values> ConvertSharding(const mlir::Operation& operation);
+  absl::StatusOr<Values> ConvertManual(const mlir::Operation& operation);
+  absl::StatusOr<ir::Value> Mark(const mlir::Operation& operation,
+                                 ir::Value operand, const char* target,
+                                 ir::Type type, const mlir::Attribute& sharding,
+                                 const std::vector<absl::string_view>& axes);
+  absl::Status Suggest(const mlir::Operation& operation, const ir::Node* node);
   absl::Status ConvertOperation(const mlir::Operation& operation,
                                 const OperationRule& rule);
   absl::Status AddNode(const mlir::Operation& operation,

@@ -138,9 +138,16 @@ std::map<absl::string_view, OperationRule> MakeRules() {
   add("vhlo.triangular_solve_v1", Op::kHloTriangularSolve, ReadTriangularSolve);
 
   for (const absl::string_view name :
-       {"builtin.unrealized_conversion_cast", "sdy.sharding_constraint"}) {
+       {"builtin.unrealized_conversion_cast", "sdy.propagation_barrier"}) {
     rules[name].conversion = Conversion::kIdentity;
   }
+  for (const absl::string_view name :
+       {"sdy.sharding_constraint", "sdy.reshard"}) {
+    rules[name].conversion = Conversion::kSharding;
+  }
+  rules["sdy.manual_computation"].conversion = Conversion::kManual;
+  rules["sdy.return"].conversion = Conversion::kReturn;
+  rules["sdy.sharding_group"].conversion = Conversion::kNothing;
   rules["vhlo.constant_v1"].conversion = Conversion::kConstant;
   rules["vhlo.return_v1"].conversion = Conversion::kReturn;
   rules["sdy.mesh"].conversion = Conversion::kNothing;

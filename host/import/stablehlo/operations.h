@@ -18,9 +18,11 @@ enum class Conversion {
   kOperation,  // one node
   kIdentity,   // replaced by its operands
   kConstant,
-  kCall,     // its function is inlined
-  kReturn,   // the end of a function or region
-  kNothing,  // not part of the program: meshes
+  kCall,      // its function is inlined
+  kSharding,  // replaced by its operand; a mark, if there are several devices
+  kManual,    // its region is inlined, between marks
+  kReturn,    // the end of a function or region
+  kNothing,   // not part of the program: meshes
 };
 
 struct OperationRule {

@@ -101,11 +101,28 @@ absl::string_view ArgumentName(const mlir::Value& argument) {
              : absl::string_view("argument");
 }
 
+// The sharding of an argument or result, if it has one of sdy.
+absl::StatusOr<std::optional<partition::Sharding>> TilesOf(
+    const Attribute* entry, const ir::Type& type, const Shardings& shardings) {
+  const Attribute* found = entry ? entry->Find("sdy.sharding") : nullptr;
+  if (found == nullptr || shardings.partitions() == 1) return std::nullopt;
+  absl::StatusOr<partition::Sharding> read =
+      shardings.Read(*found, type.shape.size());
+  if (!read.ok()) return read.status();
+  return std::optional(*std::move(read));
+}
+
+absl::Status About(const char* what, size_t index, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat(what, " ", index, ": ", status.message()));
+}
+
 absl::Status ConvertMain(const mlir::Module& source,
                          const mlir::Operation& main,
                          const Functions& functions,
                          StableHloProgram& program) {
-  ImportContext context{source, functions};
+  const Shardings shardings(source, program.num_partitions);
+  ImportContext context{source, functions, shardings, program.shardings};
   GraphBuilder builder(context, *program.module);
   const mlir::Block& body = BlockOf(main.regions[0]);
   UniqueNames inputs, outputs;
@@ -134,11 +151,17 @@ absl::Status ConvertMain(const mlir::Module& source,
     program.module->outputs.push_back(
         {outputs.Take(name && !name->text.empty() ? name->text : "result"),
          (*results)[i]});
-    program.results.push_back({Sharding(entry)});
+    auto tiles = TilesOf(entry, (*results)[i].type(), shardings);
+    if (!tiles.ok()) return About("output", i, tiles.status());
+    program.results.push_back({Sharding(entry), *std::move(tiles)});
   }
   for (size_t i = 0; i < body.arguments.size(); ++i) {
     auto argument = ReadArgument(main, i, results->size());
     if (!argument.ok()) return argument.status();
+    auto tiles = TilesOf(Entry(main, "arg_attrs", i),
+                         program.module->inputs()[i]->type, shardings);
+    if (!tiles.ok()) return About("argument", i, tiles.status());
+    argument->tiles = *std::move(tiles);
     program.arguments.push_back(*std::move(argument));
   }
   program.module->RemoveUnused();
@@ -205,6 +228,28 @@ absl::StatusOr<StableHloProgram> ImportStableHlo(absl::string_view bytes) {
   status = ConvertMain(**source, *main, *functions, program);
   if (!status.ok()) return status;
   return program;
+}
+
+absl::StatusOr<partition::GlobalProgram> GlobalProgramOf(
+    StableHloProgram& program) {
+  partition::GlobalProgram global;
+  for (size_t i = 0; i < program.arguments.size(); ++i) {
+    const StableHloArgument& argument = program.arguments[i];
+    if (!argument.tiles && !argument.sharding.empty()) {
+      return absl::UnimplementedError(
+          absl::StrCat("argument ", i, ": the sharding '", argument.sharding,
+                       "' is not of Shardy, which jax has unless "
+                       "jax_use_shardy_partitioner is turned off"));
+    }
+    global.inputs.push_back(argument.tiles);
+  }
+  for (const StableHloResult& result : program.results)
+    global.outputs.push_back(result.tiles);
+  global.module = std::move(program.module);
+  global.devices = program.num_partitions;
+  global.suggested = std::move(program.shardings.suggested);
+  global.marks = std::move(program.shardings.marks);
+  return global;
 }
 
 }  // namespace systole::import

@@ -9,21 +9,24 @@
 //
 // Calls of functions and composites are inlined. Outside values that a region
 // reads become further parameters of it; constants are copied into it instead.
-// Splat constants become a scalar and a broadcast. Shardings and placement
-// barriers are stored beside the module or dropped, because the module computes
-// global values.
+// Splat constants become a scalar and a broadcast. The module computes whole
+// arrays; shardings are stored beside it. In a program of several partitions,
+// marks (partitioner.h) keep the place of constraints and of what computes with
+// tiles itself.
 #ifndef SYSTOLE_HOST_IMPORT_STABLEHLO_STABLEHLO_IMPORTER_H_
 #define SYSTOLE_HOST_IMPORT_STABLEHLO_STABLEHLO_IMPORTER_H_
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "host/ir/module.h"
+#include "host/partition/partitioner.h"
 
 namespace systole::import {
 
@@ -34,10 +37,21 @@ struct StableHloArgument {
   bool donated = false;
   // "#sdy.sharding<@mesh, [{"batch"}, {}]>", or XLA's notation; "": none.
   std::string sharding;
+  std::optional<partition::Sharding> tiles;  // that of sdy
 };
 
 struct StableHloResult {
   std::string sharding;
+  std::optional<partition::Sharding> tiles;
+};
+
+// What a program of several partitions says of values in between: as in
+// partition::GlobalProgram.
+struct StableHloShardings {
+  std::unordered_map<const ir::Node*,
+                     std::vector<std::optional<partition::Sharding>>>
+      suggested;
+  std::unordered_map<const ir::Node*, partition::Sharding> marks;
 };
 
 struct StableHloProgram {
@@ -49,6 +63,7 @@ struct StableHloProgram {
   int num_replicas = 1;
   int num_partitions = 1;
   std::vector<std::pair<std::string, std::string>> meshes;  // name, text
+  StableHloShardings shardings;
   std::string version;  // of StableHLO: "1.13.7", or "" if the file has none
 };
 
@@ -57,6 +72,11 @@ struct StableHloProgram {
 // and types, which the message lists with their source lines;
 // kResourceExhausted: over a million operations after inlining.
 absl::StatusOr<StableHloProgram> ImportStableHlo(absl::string_view bytes);
+
+// The program on whole arrays that is to be divided among its partitions. Takes
+// the module. Errors: Unimplemented, for shardings in XLA's notation.
+absl::StatusOr<partition::GlobalProgram> GlobalProgramOf(
+    StableHloProgram& program);
 
 }  // namespace systole::import
 

@@ -302,14 +302,17 @@ struct HloTriangularSolveAttributes {
   }
 };
 
-// replica_groups: the groups one after the other, each of group_size, or empty.
-// dimension: that of all_gather and reduce_scatter; for all_to_all the split
-// dimension, and concat_dimension the other one.
+// replica_groups: the groups one after the other, each of group_size and padded
+// with -1, or empty: all together; of collective_permute the pairs of source
+// and target. dimension: that of all_gather and reduce_scatter; for all_to_all
+// the split dimension, and concat_dimension the other one. How a group becomes
+// one of processes: process_groups.h.
 struct HloCollectiveAttributes {
   Ints replica_groups;
   int64_t group_size = 1;
   int64_t dimension = 0, concat_dimension = 0;
   int64_t channel = 0;
+  bool use_global_device_ids = false;
 
   template <typename Self, typename Visitor>
   static void Fields(Self& self, Visitor&& visit) {
@@ -318,6 +321,7 @@ struct HloCollectiveAttributes {
     visit("dimension", self.dimension);
     visit("concat_dimension", self.concat_dimension);
     visit("channel", self.channel);
+    visit("use_global_device_ids", self.use_global_device_ids);
   }
 };
 

@@ -92,48 +92,6 @@ Types InferTriangularSolve(const Node& node) {
   return std::vector<Type>{b};
 }
 
-// Collectives; with one replica they do nothing.
-Types InferCollective(const Node& node) {
-  const auto& a = node.attr<HloCollectiveAttributes>();
-  SYSTOLE_IR_CHECK(
-      a.group_size >= 1 &&
-          static_cast<int64_t>(a.replica_groups.size()) % a.group_size == 0,
-      a.replica_groups.size(), " replicas in groups of ", a.group_size);
-  std::vector<Type> types;
-  for (const Value& operand : node.operands) {
-    Type type = operand.type();
-    const auto scale = [&](int64_t dimension, bool grow) -> absl::Status {
-      SYSTOLE_IR_CHECK(0 <= dimension && dimension < type.rank(), "dimension ",
-                       dimension, " of ", TypeText(type));
-      int64_t& size = type.shape[dimension];
-      SYSTOLE_IR_CHECK(grow || size % a.group_size == 0, TypeText(type),
-                       " is not split into ", a.group_size);
-      size = grow ? size * a.group_size : size / a.group_size;
-      return absl::OkStatus();
-    };
-    if (node.op == Op::kHloAllGather) {
-      SYSTOLE_IR_RETURN_IF_ERROR(scale(a.dimension, true));
-    } else if (node.op == Op::kHloReduceScatter) {
-      SYSTOLE_IR_RETURN_IF_ERROR(scale(a.dimension, false));
-    } else if (node.op == Op::kHloAllToAll) {
-      SYSTOLE_IR_RETURN_IF_ERROR(scale(a.dimension, false));
-      SYSTOLE_IR_RETURN_IF_ERROR(scale(a.concat_dimension, true));
-    }
-    types.push_back(std::move(type));
-  }
-  if (!node.regions.empty()) {
-    const Type scalar{types[0].element, {}, {}};
-    SYSTOLE_IR_RETURN_IF_ERROR(
-        CheckRegion(node, 0, {scalar, scalar}, {scalar},
-                    static_cast<int>(node.operands.size())));
-  }
-  return types;
-}
-
-Types InferDeviceId(const Node&) {
-  return std::vector<Type>{{ElementType::kUint32, {}, {}}};
-}
-
 // Only the target is known.
 Types InferCustomCall(const Node& node) {
   SYSTOLE_IR_CHECK(!node.attr<HloCustomCallAttributes>().target.empty(),

@@ -25,9 +25,10 @@ class Evaluation {
   // Number of earlier calls.
   uint64_t NextRandom() { return random_++; }
 
- private:
+  // Results of a node other than a parameter.
   Tensors Results(const Node& node, const Tensors& operands);
 
+ private:
   absl::Status status_;
   uint64_t random_ = 0;
 };

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "verif/golden/hlo/evaluation.h"
+#include "verif/golden/hlo/processes.h"
 #include "verif/golden/hlo/scalars.h"
 
 namespace systole::golden::hlo {
@@ -128,17 +129,8 @@ Tensors Evaluation::Results(const Node& node, const Tensors& operands) {
     case Op::kHloCholesky:
     case Op::kHloTriangularSolve:
       return {Factor(node, operands)};
-    case Op::kHloPartitionId:
-    case Op::kHloReplicaId:
-      return {Tensor(node.type.element, node.type.shape)};
     case Op::kHloOptimizationBarrier:
-    case Op::kHloAllReduce:
-    case Op::kHloAllGather:
-    case Op::kHloReduceScatter:
-    case Op::kHloAllToAll:
-    case Op::kHloCollectivePermute:
-    case Op::kHloCollectiveBroadcast:
-      return operands;  // one replica
+      return operands;
     case Op::kHloCustomCall: {
       const std::string& target =
           node.attr<ir::HloCustomCallAttributes>().target;
@@ -233,20 +225,40 @@ namespace systole::golden {
 
 absl::StatusOr<std::vector<ir::Literal>> RunHlo(
     const ir::Module& module, const std::vector<ir::Literal>& inputs) {
-  hlo::Tensors tensors;
-  const std::vector<ir::Node*> parameters = module.inputs();
-  if (parameters.size() != inputs.size()) {
+  auto outputs = RunHlo(module, 1, 1, {inputs});
+  if (!outputs.ok()) return outputs.status();
+  return std::move((*outputs)[0]);
+}
+
+absl::StatusOr<std::vector<std::vector<ir::Literal>>> RunHlo(
+    const ir::Module& module, int replicas, int partitions,
+    const std::vector<std::vector<ir::Literal>>& inputs) {
+  if (replicas < 1 || partitions < 1 ||
+      static_cast<int64_t>(inputs.size()) != int64_t{replicas} * partitions) {
     return absl::InvalidArgumentError(
-        absl::StrCat(inputs.size(), " inputs instead of ", parameters.size()));
+        absl::StrCat("inputs of ", inputs.size(), " processes instead of ",
+                     replicas, " x ", partitions));
   }
-  for (size_t i = 0; i < inputs.size(); ++i)
-    tensors.push_back(hlo::FromLiteral(inputs[i], parameters[i]->type.shape));
-  hlo::Evaluation evaluation;
-  const hlo::Tensors outputs = evaluation.Run(module, tensors);
-  if (!evaluation.status().ok()) return evaluation.status();
-  std::vector<ir::Literal> literals;
-  for (const hlo::Tensor& output : outputs)
-    literals.push_back(hlo::ToLiteral(output));
+  const std::vector<ir::Node*> parameters = module.inputs();
+  hlo::Processes processes(replicas, partitions);
+  std::map<int, hlo::Tensors> tensors;
+  for (size_t process = 0; process < inputs.size(); ++process) {
+    const std::vector<ir::Literal>& own = inputs[process];
+    if (parameters.size() != own.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(own.size(), " inputs instead of ", parameters.size()));
+    }
+    hlo::Tensors& to = tensors[static_cast<int>(process)];
+    for (size_t i = 0; i < own.size(); ++i)
+      to.push_back(hlo::FromLiteral(own[i], parameters[i]->type.shape));
+  }
+  const std::map<int, hlo::Tensors> outputs = processes.Run(module, tensors);
+  if (absl::Status s = processes.status(); !s.ok()) return s;
+  std::vector<std::vector<ir::Literal>> literals(inputs.size());
+  for (const auto& [process, values] : outputs) {
+    for (const hlo::Tensor& output : values)
+      literals[process].push_back(hlo::ToLiteral(output));
+  }
   return literals;
 }
 

@@ -22,6 +22,15 @@ namespace systole::golden {
 absl::StatusOr<std::vector<ir::Literal>> RunHlo(
     const ir::Module& module, const std::vector<ir::Literal>& inputs);
 
+// Runs a module in replicas x partitions processes, which exchange values in
+// its collectives. Process r * partitions + p, partition p of replica r, has
+// inputs[process]; the outputs are in the same order. Errors: Unimplemented as
+// above; FailedPrecondition if a process does not come to a collective of its
+// group, InvalidArgument for groups that are none.
+absl::StatusOr<std::vector<std::vector<ir::Literal>>> RunHlo(
+    const ir::Module& module, int replicas, int partitions,
+    const std::vector<std::vector<ir::Literal>>& inputs);
+
 }  // namespace systole::golden
 
 #endif  // SYSTOLE_VERIF_GOLDEN_HLO_INTERPRETER_H_

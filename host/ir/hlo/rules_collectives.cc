@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Rules of the operations of several devices. How many take part in one of them
+// follows from the program's replicas and partitions, which a node does not
+// know; process_groups.h checks it for all_gather, reduce_scatter and
+// all_to_all.
+#include "host/ir/hlo/rules.h"
+
+namespace systole::ir {
+namespace {
+
+absl::Status CheckDimension(int64_t dimension, const Type& type) {
+  SYSTOLE_IR_CHECK(0 <= dimension && dimension < type.rank(), "dimension ",
+                   dimension, " of ", TypeText(type));
+  return absl::OkStatus();
+}
+
+// The result of which `dimension` is a multiple (or, if `part`, a part) of the
+// operand's; that of the node, if it can be.
+absl::Status Scale(const Type& result, int64_t dimension, bool part,
+                   Type& type) {
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckDimension(dimension, type));
+  if (result.rank() != type.rank()) return absl::OkStatus();
+  const int64_t whole = (part ? type : result).shape[dimension];
+  const int64_t piece = (part ? result : type).shape[dimension];
+  SYSTOLE_IR_CHECK(piece == 0 ? whole == 0 : whole % piece == 0, TypeText(type),
+                   " is not of pieces of ", TypeText(result));
+  type.shape[dimension] = result.shape[dimension];
+  return absl::OkStatus();
+}
+
+Types InferAllToAll(const Node& node, const HloCollectiveAttributes& a) {
+  std::vector<Type> types;
+  for (const Value& operand : node.operands) {
+    Type type = operand.type();
+    SYSTOLE_IR_RETURN_IF_ERROR(CheckDimension(a.dimension, type));
+    SYSTOLE_IR_RETURN_IF_ERROR(CheckDimension(a.concat_dimension, type));
+    SYSTOLE_IR_CHECK(type.shape[a.dimension] % a.group_size == 0,
+                     TypeText(type), " is not split into ", a.group_size);
+    type.shape[a.dimension] /= a.group_size;
+    type.shape[a.concat_dimension] *= a.group_size;
+    types.push_back(std::move(type));
+  }
+  return types;
+}
+
+}  // namespace
+
+Types InferCollective(const Node& node) {
+  const auto& a = node.attr<HloCollectiveAttributes>();
+  SYSTOLE_IR_CHECK(
+      a.group_size >= 1 &&
+          static_cast<int64_t>(a.replica_groups.size()) % a.group_size == 0,
+      a.replica_groups.size(), " replicas in groups of ", a.group_size);
+  if (node.op == Op::kHloAllToAll) return InferAllToAll(node, a);
+  const bool gathers = node.op == Op::kHloAllGather;
+  const bool scatters = node.op == Op::kHloReduceScatter;
+  std::vector<Type> types;
+  for (size_t i = 0; i < node.operands.size(); ++i) {
+    Type type = node.operands[i].type();
+    if ((gathers || scatters) && static_cast<int>(i) < node.results()) {
+      SYSTOLE_IR_RETURN_IF_ERROR(Scale(node.result_type(static_cast<int>(i)),
+                                       a.dimension, scatters, type));
+    }
+    types.push_back(std::move(type));
+  }
+  if (!node.regions.empty()) {
+    const ElementType element = types[0].element;
+    for (const Type& type : types) {
+      SYSTOLE_IR_CHECK(type.element == element,
+                       "operands of different element types");
+    }
+    const Type scalar{element, {}, {}};
+    SYSTOLE_IR_RETURN_IF_ERROR(
+        CheckRegion(node, 0, {scalar, scalar}, {scalar},
+                    static_cast<int>(node.operands.size())));
+  }
+  return types;
+}
+
+Types InferDeviceId(const Node&) {
+  return std::vector<Type>{{ElementType::kUint32, {}, {}}};
+}
+
+}  // namespace systole::ir

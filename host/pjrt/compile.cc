@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Compilation.
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "host/files/write_file.h"
+#include "host/partition/partitioner.h"
+#include "host/pjrt/objects.h"
+
+namespace systole::pjrt {
+namespace {
+
+// Devices in the order of the program's processes.
+absl::Status CheckDevices(const PJRT_Client& client, CompileOptions& options,
+                          std::vector<PJRT_Device*>& devices) {
+  const auto count = static_cast<int64_t>(client.device_list.size());
+  const int64_t wanted = options.replicas * options.partitions;
+  if (wanted > count) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a program for ", wanted, " devices; there are ", count,
+                     " (SYSTOLE_DEVICES)"));
+  }
+  if (options.devices.empty()) {
+    for (int64_t r = 0; r < options.replicas; ++r) {
+      std::vector<int64_t>& replica = options.devices.emplace_back();
+      for (int64_t p = 0; p < options.partitions; ++p)
+        replica.push_back(r * options.partitions + p);
+    }
+  }
+  for (const std::vector<int64_t>& replica : options.devices) {
+    for (const int64_t id : replica) {
+      if (id < 0 || id >= count) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("a program for device ", id, "; there are ", count,
+                         " (SYSTOLE_DEVICES)"));
+      }
+      PJRT_Device* const device = client.device_list[id];
+      if (std::find(devices.begin(), devices.end(), device) != devices.end()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("a program that has device ", id, " twice"));
+      }
+      devices.push_back(device);
+    }
+  }
+  return absl::OkStatus();
+}
+
+void DescribeResults(PJRT_Executable& executable) {
+  for (const ir::Type& type : executable.executable->results()) {
+    executable.types.push_back(TypeOf(type.element));
+    executable.dims.insert(executable.dims.end(), type.shape.begin(),
+                           type.shape.end());
+    executable.ranks.push_back(type.shape.size());
+    executable.memory_kinds.push_back(kMemoryKind);
+    executable.memory_kind_sizes.push_back(std::strlen(kMemoryKind));
+  }
+}
+
+// With SYSTOLE_DUMP=FOLDER, writes each program there as received; and as
+// Shardy has it, with the same number, to ".shardy.mlirbc".
+absl::Status Dump(absl::string_view code, int number, const char* kind = "") {
+  const char* folder = std::getenv("SYSTOLE_DUMP");
+  if (folder == nullptr || *folder == '\0') return absl::OkStatus();
+  const std::string path =
+      absl::StrFormat("%s/program_%04d%s.mlirbc", folder, number, kind);
+  const absl::Status status = WriteFile({code.data(), code.size()}, path);
+  return status.ok()
+             ? status
+             : absl::Status(status.code(),
+                            absl::StrCat("SYSTOLE_DUMP: ", status.message()));
+}
+
+// Reports what runs on the host: by default once that something does; with
+// SYSTOLE_REPORT=1 the shares of each program.
+void Report(const PJRT_Executable& executable, const std::string& whole) {
+  const runtime::ModulePlacement& placement =
+      executable.executable->placement();
+  const char* wanted = std::getenv("SYSTOLE_REPORT");
+  if (wanted != nullptr && *wanted != '\0' && *wanted != '0') {
+    std::fprintf(stderr, "systole: %s\n",
+                 runtime::PlacementText(executable.name, placement).c_str());
+    if (!whole.empty()) {
+      std::fprintf(stderr, "  every device computes the whole of: %s\n",
+                   whole.c_str());
+    }
+    if (const std::string slow = runtime::SlowKernelsText(placement);
+        !slow.empty()) {
+      std::fprintf(stderr, "  %s\n",
+                   absl::StrReplaceAll(slow, {{"\n", "\n  "}}).c_str());
+    }
+    return;
+  }
+  static std::atomic<bool> said{false}, said_exchange{false};
+  if (placement.collectives.operations > 0 && !said_exchange.exchange(true)) {
+    std::fprintf(stderr,
+                 "systole: the devices exchange values through the host's "
+                 "memory; SYSTOLE_REPORT=1 tells how many\n");
+  }
+  if (placement.host.operations == 0 || said.exchange(true)) return;
+  std::fprintf(stderr,
+               "systole: a part of this program runs on the host, not on the "
+               "core; SYSTOLE_REPORT=1 lists what does, "
+               "SYSTOLE_FALLBACK=error refuses them\n");
+}
+
+// Whether all of it computes with tiles itself, as shard_map and pmap write it.
+bool IsManual(const import::StableHloProgram& program) {
+  const auto marked = [&](const ir::Node* node, const char* target) {
+    return program.shardings.marks.count(node) > 0 &&
+           node->attr<ir::HloCustomCallAttributes>().target == target;
+  };
+  for (const ir::Output& output : program.module->outputs)
+    if (!marked(output.node, partition::kToWhole)) return false;
+  for (const auto& node : program.module->nodes()) {
+    if (marked(node.get(), partition::kToTiles) &&
+        node->operands[0]->op != ir::Op::kParameter)
+      return false;
+  }
+  return true;
+}
+
+// The program; one of several partitions with what Shardy suggests.
+absl::StatusOr<import::StableHloProgram> Import(PJRT_Client& client,
+                                                absl::string_view code,
+                                                int number) {
+  absl::StatusOr<import::StableHloProgram> program =
+      import::ImportStableHlo(code);
+  if (!program.ok() || program->num_partitions == 1 ||
+      client.propagation == nullptr || IsManual(*program))
+    return program;
+  const absl::StatusOr<std::string> propagated =
+      client.propagation->Propagate({code.data(), code.size()});
+  absl::Status status = propagated.status();
+  if (status.ok()) {
+    absl::StatusOr<import::StableHloProgram> suggested =
+        import::ImportStableHlo(*propagated);
+    status = suggested.status();
+    if (status.ok()) status = Dump(*propagated, number, ".shardy");
+    if (status.ok()) return suggested;
+  }
+  std::fprintf(stderr,
+               "systole: %s: Shardy suggests nothing (%s); arrays are divided "
+               "as the operands of each operation are\n",
+               program->module->name.c_str(),
+               std::string(status.message()).c_str());
+  return program;
+}
+
+// What jax reads of a compiled program: in XLA's notation.
+struct Shardings {
+  std::vector<std::string> inputs, outputs;
+};
+
+// Replaces the module by that of each partition.
+absl::Status Divide(const CompileOptions& options,
+                    import::StableHloProgram& program, Shardings& shardings,
+                    std::string& whole) {
+  if (program.num_partitions != options.partitions) {
+    return absl::InvalidArgumentError(absl::StrCat("a program of ",
+                                                   program.num_partitions,
+                                                   " partitions to be compiled "
+                                                   "for ",
+                                                   options.partitions));
+  }
+  if (options.replicas > 1) {
+    return absl::UnimplementedError(
+        absl::StrCat("a program of ", options.replicas, " replicas of ",
+                     options.partitions, " partitions: either is supported"));
+  }
+  absl::StatusOr<partition::GlobalProgram> global =
+      import::GlobalProgramOf(program);
+  if (!global.ok()) return global.status();
+  absl::StatusOr<partition::LocalProgram> local = partition::Partition(*global);
+  if (!local.ok()) return local.status();
+  for (const partition::Sharding& sharding : local->inputs)
+    shardings.inputs.push_back(HloText(sharding, options.partitions));
+  for (const partition::Sharding& sharding : local->outputs)
+    shardings.outputs.push_back(HloText(sharding, options.partitions));
+  whole = absl::StrJoin(local->whole, ", ",
+                        [](std::string* out, const auto& entry) {
+                          absl::StrAppend(out, entry.first, " ", entry.second);
+                        });
+  program.module = std::move(local->module);
+  return absl::OkStatus();
+}
+
+// A name that a text of MLIR may have without quotes.
+std::string Symbol(absl::string_view name) {
+  std::string symbol(name);
+  for (char& c : symbol)
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c))) c = '_';
+  return symbol;
+}
+
+// "tensor<4x8xf32>".
+std::string TensorText(const ir::Type& type) {
+  std::string text = "tensor<";
+  for (const int64_t size : type.shape) absl::StrAppend(&text, size, "x");
+  const char* const name = ir::ElementTypeName(type.element);
+  absl::StrAppend(&text, ir::IsUnsigned(type.element) ? "ui" : "",
+                  ir::IsUnsigned(type.element) ? name + 1 : name, ">");
+  return text;
+}
+
+std::string TensorTexts(const std::vector<ir::Type>& types) {
+  return absl::StrJoin(types, ", ", [](std::string* out, const ir::Type& type) {
+    out->append(TensorText(type));
+  });
+}
+
+// A module with one call, of the program, as jax reads it: types, and how
+// values are divided.
+std::string TextOf(const PJRT_Executable& executable,
+                   const Shardings& shardings) {
+  const std::vector<ir::Type>& parameters = executable.executable->parameters();
+  const std::vector<ir::Type>& results = executable.executable->results();
+  std::string text = absl::StrCat(
+      "module @", Symbol(executable.name),
+      " attributes {mhlo.num_partitions = ", executable.options.partitions,
+      " : i32, mhlo.num_replicas = ", executable.options.replicas, " : i32");
+  if (executable.options.partitions > 1 && !results.empty()) {
+    const std::string outputs = absl::StrJoin(shardings.outputs, ", ");
+    absl::StrAppend(&text, ", mhlo.spmd_output_sharding = \"",
+                    shardings.outputs.size() == 1
+                        ? outputs
+                        : absl::StrCat("{", outputs, "}"),
+                    "\", mhlo.spmd_parameters_shardings = [",
+                    absl::StrJoin(shardings.inputs, ", ",
+                                  [](std::string* out, const auto& sharding) {
+                                    absl::StrAppend(out, "\"", sharding, "\"");
+                                  }),
+                    "]");
+  }
+  std::vector<std::string> arguments, names, values;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    names.push_back(absl::StrCat("%arg", i));
+    arguments.push_back(
+        absl::StrCat(names.back(), ": ", TensorText(parameters[i])));
+  }
+  for (size_t i = 0; i < results.size(); ++i)
+    values.push_back(results.size() == 1 ? "%0" : absl::StrCat("%0#", i));
+  const std::string types = TensorTexts(results);
+  absl::StrAppend(&text, "} {\n  func.func public @main(",
+                  absl::StrJoin(arguments, ", "), ") -> (", types, ") {\n");
+  if (!results.empty()) {
+    absl::StrAppend(
+        &text, "    %0",
+        results.size() == 1 ? "" : absl::StrCat(":", results.size()),
+        " = \"stablehlo.custom_call\"(", absl::StrJoin(names, ", "),
+        ") {call_target_name = \"systole_program\"} : (",
+        TensorTexts(parameters), ") -> (", types, ")\n    return ",
+        absl::StrJoin(values, ", "), " : ", types, "\n");
+  } else {
+    absl::StrAppend(&text, "    return\n");
+  }
+  return absl::StrCat(text, "  }\n}\n");
+}
+
+PJRT_Error* Compile(PJRT_Client_Compile_Args* args) {
+  return Call(
+      args, PJRT_STRUCT_SIZE(PJRT_Client_Compile_Args, executable),
+      [&]() -> absl::Status {
+        const std::string format(args->program->format,
+                                 args->program->format_size);
+        if (format != "mlir") {
+          return absl::UnimplementedError(absl::StrCat(
+              "a program of the format '", format,
+              "': StableHLO in MLIR bytecode ('mlir') is what is read"));
+        }
+        absl::StatusOr<CompileOptions> options = ParseCompileOptions(
+            {args->compile_options, args->compile_options_size});
+        if (!options.ok()) return options.status();
+        static std::atomic<int> next{0};
+        const int number = next++;
+        auto loaded = std::make_unique<PJRT_LoadedExecutable>();
+        if (absl::Status s =
+                CheckDevices(*args->client, *options, loaded->devices);
+            !s.ok())
+          return s;
+        if (absl::Status s =
+                Dump({args->program->code, args->program->code_size}, number);
+            !s.ok())
+          return s;
+        auto made = std::make_shared<PJRT_Executable>();
+        absl::StatusOr<import::StableHloProgram> program =
+            Import(*args->client,
+                   {args->program->code, args->program->code_size}, number);
+        if (!program.ok()) return program.status();
+        made->name = program->module->name;
+        for (const import::StableHloArgument& argument : program->arguments) {
+          made->donated.push_back(argument.donated ||
+                                  argument.aliased_output.has_value());
+        }
+        Shardings shardings;
+        std::string whole;
+        if (options->partitions > 1 || program->num_partitions > 1) {
+          absl::Status s = Divide(*options, *program, shardings, whole);
+          if (!s.ok()) {
+            return absl::Status(s.code(),
+                                absl::StrCat(made->name, ": ", s.message()));
+          }
+        }
+        absl::StatusOr<std::shared_ptr<runtime::Executable>> executable =
+            args->client->client->Compile(
+                std::move(program->module),
+                {static_cast<int>(options->replicas),
+                 static_cast<int>(options->partitions)});
+        if (!executable.ok()) return executable.status();
+        made->executable = *std::move(executable);
+        made->options = *std::move(options);
+        made->text = TextOf(*made, shardings);
+        DescribeResults(*made);
+        Report(*made, whole);
+        loaded->client = args->client;
+        loaded->executable = std::move(made);
+        args->executable = loaded.release();
+        return absl::OkStatus();
+      });
+}
+
+PJRT_Error* CompileOnly(PJRT_Compile_Args*) {
+  return Wrap(absl::UnimplementedError(
+      "compiling for a topology without a client: compile on a client"));
+}
+
+}  // namespace
+
+void FillCompile(PJRT_Api& api) {
+  api.PJRT_Client_Compile = Compile;
+  api.PJRT_Compile = CompileOnly;
+}
+
+}  // namespace systole::pjrt

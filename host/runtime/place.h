@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Where a value of a run lies: on the host, on the device, or on both.
+#ifndef SYSTOLE_HOST_RUNTIME_PLACE_H_
+#define SYSTOLE_HOST_RUNTIME_PLACE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "host/ir/literal.h"
+#include "host/runtime/core.h"
+
+namespace systole::runtime {
+
+// Device memory that is freed when nobody needs it.
+class DeviceMemory {
+ public:
+  DeviceMemory(std::shared_ptr<MemoryPool> pool, uint64_t address)
+      : pool_(std::move(pool)), address_(address) {}
+  ~DeviceMemory() { pool_->Free(address_); }
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  uint64_t address() const { return address_; }
+
+ private:
+  std::shared_ptr<MemoryPool> pool_;
+  const uint64_t address_;
+};
+
+// A value on the host, on the device, or on both. Users share it. A copy is
+// never removed, but the other one may be added.
+struct Place {
+  int64_t bytes = 0;
+  std::optional<ir::Literal> host;
+  std::shared_ptr<DeviceMemory> device;
+};
+using PlacedValue = std::shared_ptr<Place>;
+using PlacedValues = std::vector<PlacedValue>;
+
+PlacedValue OnHost(ir::Literal literal);
+
+}  // namespace systole::runtime
+
+#endif  // SYSTOLE_HOST_RUNTIME_PLACE_H_
