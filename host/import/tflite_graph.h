@@ -34,6 +34,10 @@ class TfliteGraph {
   // quantisations.
   enum class Kind { kValue, kVariable };
   absl::StatusOr<ir::Type> TypeOf(int index, Kind kind = Kind::kValue) const;
+  // The element type of the file if the graph has another one, else "".
+  std::string StoredType(int index) const;
+  // The first dimension that all inputs have; 1 if they have none in common.
+  int64_t Images() const;
   // Scale and zero point of a tensor of any shape.
   absl::StatusOr<ir::Quantization> QuantizationAt(int index) const;
   const TfliteTensors& tensors() const { return tensors_; }

@@ -49,6 +49,29 @@ class Importer {
   // The tensor of an operand, -1 if the operand is omitted.
   int Index(int i) const { return i < inputs() ? op_.inputs()->Get(i) : -1; }
 
+  // Whether operand `i` is of uint8 in the file.
+  bool IsUint8(int i) const {
+    return IsOfType(Index(i), tflite::TensorType_UINT8);
+  }
+  // Whether the next output is.
+  bool IsUint8Result() const {
+    return IsOfType(Output(), tflite::TensorType_UINT8);
+  }
+  bool IsTruthResult() const {
+    return IsOfType(Output(), tflite::TensorType_BOOL);
+  }
+
+  // The first dimension of all inputs of the graph.
+  int64_t Images() const { return graph_.Images(); }
+
+  // Whether operand `i` has no elements.
+  bool IsEmpty(int i) const {
+    const auto tensor = graph_.tensors().At(Index(i));
+    if (!tensor.ok() || (*tensor)->shape() == nullptr) return false;
+    const auto* const shape = (*tensor)->shape();
+    return std::count(shape->begin(), shape->end(), 0) > 0;
+  }
+
   // Reads operand `i` as a value; null after an error.
   ir::Node* Value(int i) {
     if (!ok()) return nullptr;
@@ -200,6 +223,10 @@ class Importer {
   }
 
   int Output() const { return op_.outputs()->Get(output_); }
+  bool IsOfType(int index, tflite::TensorType type) const {
+    const auto tensor = graph_.tensors().At(index);
+    return tensor.ok() && (*tensor)->type() == type;
+  }
 
   TfliteGraph& graph_;
   const tflite::Operator& op_;
@@ -267,6 +294,10 @@ int64_t Positions(int64_t size, int64_t kernel, int64_t stride,
 // TensorFlow's padding along one axis, the sum of both sides.
 int64_t SamePadding(int64_t size, int64_t kernel, int64_t stride,
                     int64_t dilation);
+// TensorFlow's padding of a window as [top, left, bottom, right].
+ir::Ints PaddingOf(Importer& in, const ir::Type& input, tflite::Padding padding,
+                   const ir::Ints& kernel, const ir::Ints& stride,
+                   const ir::Ints& dilation);
 // Input, weights, and the bias if there is one.
 std::vector<ir::Value> WeightedOperands(Importer& in);
 

@@ -41,6 +41,9 @@ struct Placement {
 // its outputs. A part without computation passes its values on.
 struct Lowered {
   std::vector<model::Network> networks;  // at least one
+  // Of every value that is passed between host and networks; the networks
+  // process one.
+  int64_t images = 1;
   // One more than networks; for ir::EvaluateModule.
   std::vector<std::unique_ptr<ir::Module>> parts;
   std::vector<Placement> placements;

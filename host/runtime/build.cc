@@ -84,7 +84,8 @@ absl::StatusOr<Source> SourceOf(std::unique_ptr<ir::Module> module,
 
 absl::StatusOr<Source> ReadSource(const std::string& path,
                                   ir::PassManager::Observer observer,
-                                  const Preset* preset) {
+                                  const Preset* preset,
+                                  const std::string& signature) {
   absl::StatusOr<FileKind> kind = KindOfFile(path);
   if (!kind.ok()) return kind.status();
   // For a damaged file, the reader that fits the file name reports the error.
@@ -97,13 +98,13 @@ absl::StatusOr<Source> ReadSource(const std::string& path,
     return WrongKind(path, *kind, "a model (.tflite, .safetensors)");
   const absl::StatusOr<std::string> bytes = ReadFile(path);
   if (!bytes.ok()) return bytes.status();
-  if (import::IsFloatTflite(*bytes)) {
+  if (import::IsFloatTflite(*bytes, signature)) {
     return absl::InvalidArgumentError(absl::StrCat(
         path,
         ": is a float model, which is compiled when it runs: `systole run`, "
         "`systole profile`"));
   }
-  auto module = import::ReadTflite(path);
+  auto module = import::ReadTflite(path, signature);
   if (!module.ok()) return module.status();
   absl::StatusOr<Source> source =
       SourceOf(*std::move(module), std::move(observer), preset);
@@ -133,9 +134,11 @@ absl::StatusOr<CompiledModel> Build(const Source& source, const Preset& preset,
         variables[0].parameter->attr<ir::ParameterAttributes>().name,
         "' from image to image, so a run takes one"));
   }
+  compiler::Options of_images = options;
+  of_images.batch *= static_cast<int>(source.lowered.images);
   for (const model::Network& network : source.lowered.networks) {
     absl::StatusOr<Program> program =
-        compiler::CompileNetwork(network, preset, options);
+        compiler::CompileNetwork(network, preset, of_images);
     if (!program.ok()) return program.status();
     model.programs.push_back(*std::move(program));
   }

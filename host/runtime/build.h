@@ -33,10 +33,12 @@ absl::StatusOr<Source> SourceOf(std::unique_ptr<ir::Module> module,
                                 const Preset* preset = nullptr);
 
 // Reads a TensorFlow Lite model or a network (.safetensors), whatever the
-// file's extension is. Errors name the file.
+// file's extension is. `signature`: of those of a TensorFlow Lite model, "" for
+// the first subgraph. Errors name the file.
 absl::StatusOr<Source> ReadSource(const std::string& path,
                                   ir::PassManager::Observer observer = nullptr,
-                                  const Preset* preset = nullptr);
+                                  const Preset* preset = nullptr,
+                                  const std::string& signature = "");
 
 // The model's name, its host parts, and the placement of its operators.
 CompiledModel WithoutPrograms(const Source& source);

@@ -94,7 +94,7 @@ absl::Status ModelCheck::CompareProgram(
           "the model to check against has no '", layer.output, "'"));
     }
     TensorInfo tensor = *program.FindTensor(layer.output);
-    tensor.n = run.images;
+    tensor.n = run.images * source_.lowered.images;
     std::optional<uint64_t> cycle;
     Record(layer.output, DescribeMismatch(program, preset, layer, tensor,
                                           BytesOf(got->second),

@@ -22,7 +22,7 @@ bool SameShape(const ir::Type& a, const ir::Type& b) {
 
 absl::StatusOr<std::unique_ptr<ir::Module>> ReadGolden(
     const std::string& file, const ModuleArgs& args, const ir::Module& module) {
-  const auto kind = ModuleKindOf(file);
+  const auto kind = ModuleKindOf(file, args.signature);
   if (!kind.ok()) return kind.status();
   if (*kind == ModuleKind::kNone) {
     const auto other = KindOfFile(file);

@@ -159,7 +159,16 @@ void AddFirmwareOption(CLI::App& sub, std::string& file) {
       ->check(FileName());
 }
 
+CLI::Option* AddSignatureOption(CLI::App& sub, std::string& signature) {
+  return sub
+      .add_option("--signature", signature,
+                  "The signature of a TensorFlow Lite model to use; without "
+                  "it, the first graph of the file")
+      ->check(FileName());
+}
+
 void AddModuleOptions(CLI::App& sub, ModuleArgs& args) {
+  AddSignatureOption(sub, args.signature);
   const char* const group = "A float TensorFlow Lite or ONNX model";
   const char* const tflite = "A float TensorFlow Lite model";
   const char* const onnx = "An ONNX model";
@@ -188,6 +197,8 @@ void AddModuleOptions(CLI::App& sub, ModuleArgs& args) {
 
 std::string ModuleOptionsText(const ModuleArgs& args) {
   std::string text;
+  if (!args.signature.empty())
+    absl::StrAppend(&text, " --signature ", ShellWord(args.signature));
   if (!args.precision.empty())
     absl::StrAppend(&text, " --precision ", args.precision);
   for (const std::string& shape : args.shapes)

@@ -38,6 +38,8 @@ void AddFirmwareOption(CLI::App& sub, std::string& file);
 
 // --trace, --trace-layer, --trace-window, --trace-run, --trace-core, --waves.
 void AddModuleOptions(CLI::App& sub, ModuleArgs& args);
+// --signature NAME: which graph of a TensorFlow Lite model.
+CLI::Option* AddSignatureOption(CLI::App& sub, std::string& signature);
 // The same options, as a command line has them: " --precision highest".
 std::string ModuleOptionsText(const ModuleArgs& args);
 void AddWaveOptions(CLI::App& sub, WaveArgs& args);

@@ -19,6 +19,7 @@
 #include "host/import/tflite_importer.h"
 #include "host/ir/evaluate.h"
 #include "host/ir/text.h"
+#include "tests/import/kinds.h"
 #include "tests/import/reference.h"
 #include "verif/golden/interpreter.h"
 
@@ -94,6 +95,11 @@ TEST(OperatorsTest, EqualReferenceKernels) {
     const auto parsed = ir::Parse(ir::Print(**module));
     ASSERT_TRUE(parsed.ok()) << parsed.status();
     EXPECT_TRUE(ir::Equal(**module, **parsed));
+  }
+  for (const Kind& kind : Kinds()) {  // compared in kinds_test.cc
+    const auto module = ImportTflite(kind.model, kind.name, kind.signature);
+    ASSERT_TRUE(module.ok()) << module.status();
+    for (const auto& node : (*module)->nodes()) seen.insert(node->op);
   }
   for (const ir::OpInfo& info : ir::AllOps()) {
     if (ir::SetOf(info.op) >= ir::OpSet::kHlo) continue;
