@@ -296,6 +296,33 @@ absl::StatusOr<std::vector<int64_t>> TfliteGraph::Integers(int index) const {
   return values;
 }
 
+absl::StatusOr<ir::Node*> TfliteGraph::AddState(int index, ir::Type type,
+                                                ir::Literal first) {
+  if (region_) return absl::UnimplementedError("a state inside IF or WHILE");
+  const std::string name = TakeName(index);
+  const absl::StatusOr<ir::Node*> constant = Add(
+      ir::MakeConstant(absl::StrCat(name, ".first"), type, std::move(first)));
+  if (!constant.ok()) return constant.status();
+  auto state = Add({name,
+                    ir::Op::kParameter,
+                    std::move(type),
+                    {*constant},
+                    ir::ParameterAttributes{name}});
+  if (state.ok()) states_.emplace_back(*state, *state);
+  return state;
+}
+
+void TfliteGraph::SetState(const ir::Node* state, ir::Node* next) {
+  for (auto& [now, then] : states_) {
+    if (now == state) then = next;
+  }
+}
+
+void TfliteGraph::FinishStates() {
+  for (const auto& [now, next] : states_)
+    module_->outputs.push_back({now->name, next});
+}
+
 absl::StatusOr<ir::Node*> TfliteGraph::Add(ir::Node node) {
   ir::Node* added = module_->Add(std::move(node));
   const absl::Status status = ir::VerifyNode(*added);

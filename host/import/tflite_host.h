@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "host/files/refusals.h"
 #include "host/import/float/float_graph.h"
 #include "host/import/tflite_graph.h"
 
@@ -29,7 +30,7 @@ struct TfliteContext {
   const tflite::Model& model;
   const FloatOptions options = {};
   FloatContext floats{file, model, options};
-  std::vector<std::string> refused;  // "operator 3 NAME(...): why"
+  std::vector<Refusal> refused;
 };
 
 class HostOperators {

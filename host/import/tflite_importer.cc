@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "host/files/file_kind.h"
-#include "host/files/printable.h"
 #include "host/files/read_file.h"
 #include "host/import/tflite_graph.h"
 #include "host/import/tflite_host.h"
@@ -118,26 +117,19 @@ absl::Status ImportOperators(TfliteGraph& graph, HostOperators& host,
       status = ImportOperator(graph, *op, builtin);
     }
     if (status.ok()) continue;
-    status = Prefixed(
-        absl::StrCat(where, "operator ", i, " ",
-                     graph.tensors().Signature(OperatorName(**code), *op)),
-        status);
+    const std::string name = OperatorName(**code);
+    const std::string place = absl::StrCat(
+        where, "operator ", i, " ", graph.tensors().Signature(name, *op));
     if (absl::IsUnimplemented(status)) {
       // Of control flow, the operators of the subgraphs say why.
       if (context.refused.size() == refused)
-        context.refused.emplace_back(status.message());
+        context.refused.push_back({name, place, std::string(status.message())});
       StandIn(graph, *op);
     } else if (context.refused.empty()) {
-      return status;
+      return Prefixed(place, status);
     }  // otherwise a replacement may be the cause
   }
   return absl::OkStatus();
-}
-
-absl::Status Refusal(const std::vector<std::string>& refused) {
-  if (refused.size() == 1) return absl::UnimplementedError(refused[0]);
-  return absl::UnimplementedError(absl::StrCat(
-      refused.size(), " operators stand in the way:", PrintableList(refused)));
 }
 
 absl::Status ImportOutputs(TfliteGraph& graph, const tflite::SubGraph& subgraph,
@@ -170,13 +162,15 @@ absl::StatusOr<std::unique_ptr<ir::Module>> Import(
   TfliteContext context(file, model);
   HostOperators host(graph, context);
   status = ImportOperators(graph, host, &variables, context, "");
-  if (!context.refused.empty()) return Refusal(context.refused);
+  if (!context.refused.empty())
+    return absl::UnimplementedError(RefusalText(context.refused, "operator"));
   if (!status.ok()) return status;
   status =
       ImportOutputs(graph, subgraph,
                     Names(subgraph, *chosen ? (*chosen)->outputs() : nullptr));
   if (!status.ok()) return status;
   variables.Finish(graph);
+  graph.FinishStates();
   graph.module().RemoveUnused();  // results that no output needs
   status = ir::Verify(graph.module());
   if (!status.ok()) return status;
@@ -198,6 +192,7 @@ absl::StatusOr<std::shared_ptr<const ir::Module>> ImportRegion(
     return Invalid(inputs, " inputs for ", types.size(), " values");
   if (from.outputs() == nullptr) return Invalid("no outputs");
   TfliteGraph graph(context.file, context.model, from);
+  graph.MakeRegion();
   HostOperators host(graph, context, depth);
   for (size_t i = 0; i < inputs; ++i) {
     const int index = from.inputs()->Get(i);

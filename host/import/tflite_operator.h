@@ -88,6 +88,15 @@ class Importer {
     return Taken(graph_.TypeOf(Index(i), TfliteGraph::Kind::kVariable));
   }
 
+  // The value of a state, which begins with `first`; and the next value.
+  ir::Node* State(int i, const ir::Type& type, ir::Literal first) {
+    if (!ok()) return nullptr;
+    return Taken(graph_.AddState(Index(i), type, std::move(first)));
+  }
+  void Keep(const ir::Node* state, ir::Node* next) {
+    if (ok()) graph_.SetState(state, next);
+  }
+
   // Scale and zero point of the operator's intermediate tensor `i`.
   ir::Quantization IntermediateQuantization(int i) {
     const auto* const tensors = op_.intermediates();

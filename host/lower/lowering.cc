@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "host/files/printable.h"
+#include "host/files/refusals.h"
 #include "host/lower/layers.h"
 #include "host/lower/tensors.h"
 
@@ -48,9 +50,10 @@ std::string UnitOf(Op op) {
 
 class Lowering {
  public:
-  Lowering(const ir::Module& module, const Target* target)
+  Lowering(const ir::Module& module, const Target* target, bool alone)
       : module_(module),
         target_(target),
+        alone_(alone),
         images_(ImagesOf(module)),
         tables_(module, images_) {}
 
@@ -68,7 +71,14 @@ class Lowering {
     }
     if (!failed_.ok()) return failed_;
     if (lowered_.networks.empty()) {
-      return absl::UnimplementedError("no operator runs on the device");
+      const auto computes = [](const Placement& p) { return p.unit == "host"; };
+      if (!alone_ || std::none_of(lowered_.placements.begin(),
+                                  lowered_.placements.end(), computes))
+        return absl::UnimplementedError(Alone());
+      lowered_.networks.emplace_back();
+      lowered_.networks.back().name = module_.name;
+      lowered_.networks.back().inputs.clear();
+      lowered_.networks.back().outputs.clear();
     }
     lowered_.images = images_;
     HandOver();
@@ -79,6 +89,22 @@ class Lowering {
   }
 
  private:
+  // Why nothing runs on the device.
+  std::string Alone() const {
+    std::vector<Refusal> reasons;
+    std::vector<std::string> list;
+    for (const Placement& p : lowered_.placements) {
+      if (p.unit != "host") continue;
+      reasons.push_back({p.op, p.node, p.reason});
+      list.push_back(absl::StrCat("'", p.node, "' (", p.op, "): ", p.reason));
+    }
+    if (list.empty()) return "no operator computes anything";
+    return absl::StrCat(
+        "no operator runs on the device: ", ReasonsText(reasons),
+        "; --host-operators=alone runs it on the host",
+        list.size() > 1 ? PrintableList(list) : "");
+  }
+
   int Networks() const { return static_cast<int>(lowered_.networks.size()); }
 
   // What a node reads where it runs; a function of one value reads only its
@@ -312,6 +338,7 @@ class Lowering {
 
   const ir::Module& module_;
   const Target* const target_;
+  const bool alone_;
   const int64_t images_;
   const Tables tables_;
   Lowered lowered_;
@@ -350,8 +377,8 @@ int64_t Macs(const Node& node) {
 }
 
 absl::StatusOr<Lowered> LowerModule(const ir::Module& module,
-                                    const Target* target) {
-  return Lowering(module, target).Run();
+                                    const Target* target, bool alone) {
+  return Lowering(module, target, alone).Run();
 }
 
 }  // namespace systole::lower

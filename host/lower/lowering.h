@@ -56,9 +56,11 @@ struct Lowered {
 int64_t Macs(const ir::Node& node);
 
 // Lowers for the target, or for every target that runs quantised networks.
-// Errors: Unimplemented if nothing runs on the device.
+// `alone`: the host may be alone, with a network that is empty. Errors:
+// Unimplemented if nothing runs on the device; it says why.
 absl::StatusOr<Lowered> LowerModule(const ir::Module& module,
-                                    const Target* target = nullptr);
+                                    const Target* target = nullptr,
+                                    bool alone = false);
 
 }  // namespace systole::lower
 

@@ -27,10 +27,12 @@ struct Source {
 
 // Runs the standard passes and divides the module between device and host.
 // `observer` sees it after each pass. Without a preset, the result suits every
-// preset that runs such models.
+// preset that runs such models. `alone`: the host may be alone
+// (lower::LowerModule).
 absl::StatusOr<Source> SourceOf(std::unique_ptr<ir::Module> module,
                                 ir::PassManager::Observer observer = nullptr,
-                                const Preset* preset = nullptr);
+                                const Preset* preset = nullptr,
+                                bool alone = false);
 
 // Reads a TensorFlow Lite model or a network (.safetensors), whatever the
 // file's extension is. `signature`: of those of a TensorFlow Lite model, "" for
@@ -38,7 +40,8 @@ absl::StatusOr<Source> SourceOf(std::unique_ptr<ir::Module> module,
 absl::StatusOr<Source> ReadSource(const std::string& path,
                                   ir::PassManager::Observer observer = nullptr,
                                   const Preset* preset = nullptr,
-                                  const std::string& signature = "");
+                                  const std::string& signature = "",
+                                  bool alone = false);
 
 // The model's name, its host parts, and the placement of its operators.
 CompiledModel WithoutPrograms(const Source& source);

@@ -126,6 +126,8 @@ absl::Status CheckParts(const CompiledModel& model) {
       if (tensor.is_output) given[tensor.name] = {nullptr, &tensor};
     }
   }
+  // A program without tensors only ends: the host computes all.
+  if (batch == 0 && model.programs.front().tensors.empty()) batch = 1;
   if (batch == 0) return Bad("the program has neither input nor output");
   if (batch % images != 0)
     return Bad("programs of ", batch, " images for values of ", images);

@@ -96,7 +96,7 @@ absl::Status Compile(const CompileArgs& args) {
       [&](const std::string& pass, const ir::Module& module) {
         printer.Module(pass, module);
       },
-      *preset, args.signature);
+      *preset, args.signature, args.host_operators == "alone");
   if (!source.ok()) return source.status();
   const lower::Lowered& lowered = source->lowered;
   printer.Module("lowering-head", lowered.head());
@@ -204,6 +204,7 @@ void AddCompileCommand(CLI::App& app, Action& chosen) {
                 "Print constants in full, so that the text can be read back");
   AddHostOperatorsOption(*sub, args->host_operators);
   AddSignatureOption(*sub, args->signature);
+  AddVerboseOption(*sub);
   sub->add_flag("--json", args->json,
                 "Print JSON, as `systole info --json` does. Its member \"ir\" "
                 "is what --print-ir asks for");

@@ -272,7 +272,8 @@ absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args) {
   const auto preset = PresetByName(args.preset);
   if (!preset.ok()) return preset.status();
   const auto source =
-      runtime::ReadSource(args.model, nullptr, *preset, args.module.signature);
+      runtime::ReadSource(args.model, nullptr, *preset, args.module.signature,
+                          args.host_operators == "alone");
   if (!source.ok()) return source.status();
   if (absl::Status s = CheckHostOperators(args.host_operators, args.model,
                                           source->lowered.placements);

@@ -146,8 +146,9 @@ CLI::Option* AddHostOperatorsOption(CLI::App& sub, std::string& choice) {
   return sub
       .add_option("--host-operators", choice,
                   "Operators that the device cannot run: allow runs them on "
-                  "the host, error refuses the model")
-      ->check(CLI::IsMember({"allow", "error"}))
+                  "the host, error refuses the model, alone runs a model even "
+                  "if that is all of it")
+      ->check(CLI::IsMember({"allow", "error", "alone"}))
       ->capture_default_str();
 }
 
@@ -159,6 +160,18 @@ void AddFirmwareOption(CLI::App& sub, std::string& file) {
       ->check(FileName());
 }
 
+namespace {
+bool verbose = false;
+}  // namespace
+
+void AddVerboseOption(CLI::App& sub) {
+  sub.add_flag("--verbose", verbose,
+               "Of a model that is refused, list everything that stands in "
+               "the way");
+}
+
+bool Verbose() { return verbose; }
+
 CLI::Option* AddSignatureOption(CLI::App& sub, std::string& signature) {
   return sub
       .add_option("--signature", signature,
@@ -168,6 +181,7 @@ CLI::Option* AddSignatureOption(CLI::App& sub, std::string& signature) {
 }
 
 void AddModuleOptions(CLI::App& sub, ModuleArgs& args) {
+  AddVerboseOption(sub);
   AddSignatureOption(sub, args.signature);
   const char* const group = "A float TensorFlow Lite or ONNX model";
   const char* const tflite = "A float TensorFlow Lite model";

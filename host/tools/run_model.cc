@@ -360,7 +360,7 @@ absl::Status RunModel(const RunArgs& args) {
   if (!args.check.empty()) {
     source =
         runtime::ReadSource(args.check, nullptr, FindPreset(model->preset()),
-                            args.module.signature);
+                            args.module.signature, true);
     if (!source.ok()) return OneLine(source.status());
     check.emplace(*source);
   }

@@ -170,24 +170,31 @@ def interpreted(model, optimised=False):
     return interpreter
 
 
-def finished(name, net, outputs, others=(), **options):
-    """The case of a net and the subgraphs that it calls."""
+def finished(name, net, outputs, others=(), calls=1, **options):
+    """The case of a net and the subgraphs that it calls. Several calls follow each other, with other inputs."""
     outputs = outputs if isinstance(outputs, list) else [outputs]
     model = packed([(net, outputs), *others])
     interpreter = interpreted(model, **options)
-    for index, value in net.feeds.items():
-        interpreter.set_tensor(index, value)
-    interpreter.invoke()
-    results = [interpreter.get_tensor(index) for index in outputs]
+    given, results = {index: [] for index in net.feeds}, [[] for _ in outputs]
+    for call in range(calls):
+        for index, value in net.feeds.items():
+            value = value if call == 0 else np.roll(value, call)
+            given[index].append(value)
+            interpreter.set_tensor(index, value)
+        interpreter.invoke()
+        for values, index in zip(results, outputs):
+            values.append(interpreter.get_tensor(index))
+    results = [np.stack(values) if calls > 1 else values[0] for values in results]
     for values in results:
-        if values.size > 4 and values.dtype != bool and "zeros" not in name and len(np.unique(values)) == 1:
+        if values.size > 4 and values.dtype != bool and len(np.unique(values)) == 1:
             raise ValueError(f"{name}: all results are equal")
     return {
         "name": name,
         "model": text(model),
-        "inputs": [text(v.tobytes()) for v in net.feeds.values()],
+        "calls": calls,
+        "inputs": [text(b"".join(v.tobytes() for v in values)) for values in given.values()],
         "outputs": [text(values.tobytes()) for values in results],
-        "shapes": [list(values.shape) for values in results],
+        "shapes": [list(values.shape[1 if calls > 1 else 0 :]) for values in results],
     }
 
 
@@ -314,6 +321,13 @@ def of_weights(rng):
         yield finished(f"average of {kernel} x {kernel}", net, net.conv(net.pool("avgpool", source, (kernel, kernel), (kernel, kernel)), 3, (1, 1)))
 
 
+    for shape, slopes in (((1, 6, 5, 8), (1, 1, 8)), ((1, 5, 4, 6), (5, 4, 6))):
+        net = Net(rng)
+        x = net.conv(net.input(shape), shape[3])
+        alpha = net.constant(net.values(slopes), 0.01, 0, np.int8)
+        yield finished(f"prelu of slopes {slopes}", net, net.add("prelu", [x, alpha], net.result(shape)))
+
+
 def of_moves(rng):
     def sliced(index, **masks):
         net = Net(rng)
@@ -398,7 +412,10 @@ def of_host(rng):
     yield whole("one_hot", None, 5, 1, 0, shape=(3, 4, 5), high=4, axis=-1)
     yield whole("add_n", None, None, [[1], [2], [3]] * np.ones((3, 4), np.int32))
     yield whole("bitwise_xor", None, [[7]])
-    yield whole("zeros_like", None)
+    net = Net(rng)
+    x = net.input((3, 4), dtype=np.int32, values=net.rng.integers(-9, 9, (3, 4)))
+    zeros = net.add("zeros_like", [x], net.result((3, 4), dtype=np.int32))
+    yield finished("zeros_like", net, net.add("sub", [zeros, x], net.result((3, 4), dtype=np.int32), activation="none"))
     yield whole("sign", None)
     net = Net(rng)
     updates = net.input((3, 2), dtype=np.int32, values=net.rng.integers(-9, 9, (3, 2)))
@@ -469,9 +486,38 @@ def of_signatures(rng):
         }  # fmt: skip
 
 
+def of_states(rng):
+    """LSTMs, which keep their state from call to call."""
+    for shape, units, time_major in (((1, 3, 6), 5, False), ((2, 1, 8), 4, False), ((4, 2, 5), 6, True)):
+        net = Net(rng)
+        source = net.input(shape)
+        batch = shape[1] if time_major else shape[0]
+        scale, zero = 0.006, int(rng.integers(-20, 20))
+
+        def gates(depth, factor, bias):
+            weights, biases = [], []
+            for _ in range(4):
+                of_weights = float(f32(3.0 / (factor * 5600 * math.sqrt(depth)) * rng.uniform(0.5, 2)))
+                weights.append(net.constant(net.values((units, depth)), of_weights, 0, np.int8))
+                if bias:
+                    biases.append(net.constant(rng.integers(-20000, 20000, units), float(f32(of_weights * factor)), 0))
+            return weights, biases
+
+        of_input, biases = gates(shape[2], net.q(source)[0], True)
+        of_state, _ = gates(units, scale, False)
+        state = net.variable((batch, units), scale, zero, np.int8)
+        cell = net.variable((batch, units), 2.0**-12, 0, np.int16)
+        intermediates = [net.tensor((0,), [], [], dtype=np.float32) for _ in range(4)]
+        intermediates.append(net.tensor((0,), [scale], [zero]))
+        operands = [source, *of_input, *of_state, -1, -1, -1, *biases, -1, -1, state, cell, -1, -1, -1, -1]
+        target = net.result((*shape[:2], units), scale, zero)
+        net.add("lstm", operands, target, intermediates=intermediates, activation="tanh", cellClip=0.0, timeMajor=time_major)
+        yield finished(f"lstm of {shape} in calls", net, target, calls=3)
+
+
 def main():
     rows = []
-    for kind in (of_uint8, of_images, of_weights, of_moves, of_types, of_host, of_control, of_signatures):
+    for kind in (of_uint8, of_images, of_weights, of_moves, of_types, of_host, of_control, of_states, of_signatures):
         rng = np.random.default_rng([SEED, len(kind.__name__), *kind.__name__.encode()])
         rows += [json.dumps(case) for case in kind(rng)]
     OUTPUT.write_text('{"cases": [\n' + ",\n".join(rows) + "\n]}\n")

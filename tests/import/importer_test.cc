@@ -103,7 +103,8 @@ TEST(ImporterTest, NamesAllOperatorsThatStandInTheWay) {
   b.Operator(tflite::BuiltinOperator_WHERE, {t[2]}, {t[3]});
   b.Operator(tflite::BuiltinOperator_RELU, {t[3]}, {t[4]});
   EXPECT_EQ(Error(b.Model({t[0]}, {t[4]})),
-            "UNIMPLEMENTED: m: 2 operators stand in the way:\n"
+            "UNIMPLEMENTED: m: 2 operators stand in the way: UNIQUE, WHERE: "
+            "the operator is not supported\n"
             "  operator 0 UNIQUE(i8[1,4]) -> i8[1,4]: the operator is not "
             "supported\n"
             "  operator 2 WHERE(i8[1,4]) -> i8[1,4]: the operator is not "

@@ -49,6 +49,7 @@ std::vector<Kind> Kinds() {
     Kind kind{item.at("name"),
               Decoded(item.at("model")),
               item.value("signature", ""),
+              item.value("calls", 1),
               AllDecoded(item.at("inputs")),
               AllDecoded(item.at("outputs")),
               {}};
@@ -80,14 +81,23 @@ std::string ToFile(const ir::Literal& values, const std::string& stored) {
 }
 
 std::vector<ir::Literal> InputsOf(const Kind& kind,
-                                  const std::vector<ir::Node*>& parameters) {
+                                  const std::vector<ir::Node*>& parameters,
+                                  int call) {
   std::vector<ir::Literal> inputs;
-  for (size_t i = 0; i < parameters.size() && i < kind.inputs.size(); ++i) {
-    inputs.push_back(
-        FromFile(kind.inputs[i], parameters[i]->type,
-                 parameters[i]->attr<ir::ParameterAttributes>().stored));
+  for (const ir::Node* parameter : parameters) {
+    if (!parameter->operands.empty()) continue;
+    const std::string& all = kind.inputs.at(inputs.size());
+    const size_t size = all.size() / static_cast<size_t>(kind.calls);
+    inputs.push_back(FromFile(
+        all.substr(static_cast<size_t>(call) * size, size), parameter->type,
+        parameter->attr<ir::ParameterAttributes>().stored));
   }
   return inputs;
+}
+
+std::string OutputOf(const Kind& kind, size_t i, int call) {
+  const size_t size = kind.outputs[i].size() / static_cast<size_t>(kind.calls);
+  return kind.outputs[i].substr(static_cast<size_t>(call) * size, size);
 }
 
 }  // namespace systole::import

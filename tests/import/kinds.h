@@ -16,6 +16,7 @@ namespace systole::import {
 
 struct Kind {
   std::string name, model, signature;
+  int calls = 1;  // one after the other; all values are in a row
   std::vector<std::string> inputs, outputs;  // bytes
   std::vector<std::vector<int64_t>> shapes;  // of the outputs
 };
@@ -28,9 +29,12 @@ ir::Literal FromFile(const std::string& bytes, const ir::Type& type,
                      const std::string& stored);
 std::string ToFile(const ir::Literal& values, const std::string& stored);
 
-// The case's inputs for the parameters.
+// The case's inputs for the parameters in a call, without states.
 std::vector<ir::Literal> InputsOf(const Kind& kind,
-                                  const std::vector<ir::Node*>& parameters);
+                                  const std::vector<ir::Node*>& parameters,
+                                  int call = 0);
+// Bytes of output `i` of a call.
+std::string OutputOf(const Kind& kind, size_t i, int call = 0);
 
 }  // namespace systole::import
 

@@ -8,6 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
+
 #include "absl/strings/ascii.h"
 #include "host/import/float/float_importer.h"
 #include "host/import/tflite_importer.h"
@@ -21,14 +24,41 @@ namespace {
 
 class KindsTest : public testing::TestWithParam<Kind> {};
 
-void Compare(const Kind& kind, const ir::Module& module,
-             const absl::StatusOr<std::vector<ir::Literal>>& outputs) {
-  ASSERT_TRUE(outputs.ok()) << outputs.status();
-  ASSERT_EQ(outputs->size(), kind.outputs.size());
-  for (size_t i = 0; i < outputs->size(); ++i) {
-    EXPECT_EQ(module.outputs[i].node.type().shape, kind.shapes[i]);
-    const std::string got = ToFile((*outputs)[i], module.outputs[i].stored);
-    EXPECT_TRUE(got == kind.outputs[i]) << "output " << i;
+using Evaluate = std::function<absl::StatusOr<std::vector<ir::Literal>>(
+    const ir::Module& module, const std::vector<ir::Literal>& inputs)>;
+
+// All calls; states go from one to the next by their names.
+void Compare(const Kind& kind, const ir::Module& module, const Evaluate& run) {
+  std::map<std::string, ir::Literal> states;
+  for (int call = 0; call < kind.calls; ++call) {
+    const std::vector<ir::Literal> given =
+        InputsOf(kind, module.inputs(), call);
+    std::vector<ir::Literal> inputs;
+    size_t next = 0;
+    for (const ir::Node* p : module.inputs()) {
+      const std::string& name = p->attr<ir::ParameterAttributes>().name;
+      if (p->operands.empty()) {
+        inputs.push_back(given.at(next++));
+      } else {
+        inputs.push_back(
+            states.emplace(name, p->operands[0]->literal()).first->second);
+      }
+    }
+    const auto outputs = run(module, inputs);
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    for (size_t i = 0; i < outputs->size(); ++i) {
+      const ir::Output& output = module.outputs[i];
+      if (states.count(output.name) > 0) {
+        states.at(output.name) = (*outputs)[i];
+        continue;
+      }
+      ASSERT_LT(i, kind.outputs.size());
+      EXPECT_EQ(output.node.type().shape, kind.shapes[i]);
+      EXPECT_TRUE(ToFile((*outputs)[i], output.stored) ==
+                  OutputOf(kind, i, call))
+          << "output " << i << " of call " << call;
+    }
+    EXPECT_EQ(outputs->size(), kind.outputs.size() + states.size());
   }
 }
 
@@ -37,16 +67,20 @@ TEST_P(KindsTest, EqualReferenceKernels) {
   EXPECT_FALSE(IsFloatTflite(kind.model, kind.signature));
   const auto module = ImportTflite(kind.model, kind.name, kind.signature);
   ASSERT_TRUE(module.ok()) << module.status();
-  const std::vector<ir::Literal> inputs = InputsOf(kind, (*module)->inputs());
-  ASSERT_EQ(inputs.size(), (*module)->inputs().size());
-  Compare(kind, **module, golden::RunModule(**module, inputs));
-  Compare(kind, **module, ir::EvaluateModule(**module, inputs));
+  const Evaluate golden = [](const ir::Module& m, const auto& inputs) {
+    return golden::RunModule(m, inputs);
+  };
+  const Evaluate host = [](const ir::Module& m, const auto& inputs) {
+    return ir::EvaluateModule(m, inputs);
+  };
+  Compare(kind, **module, golden);
+  Compare(kind, **module, host);
   const auto parsed = ir::Parse(ir::Print(**module));
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   EXPECT_TRUE(ir::Equal(**module, **parsed));
   ir::PassManager passes = ir::StandardPasses();
   ASSERT_EQ(passes.Run(**module), absl::OkStatus());
-  Compare(kind, **module, golden::RunModule(**module, inputs));
+  Compare(kind, **module, golden);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KindsTest, testing::ValuesIn(Kinds()),

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "host/files/printable.h"
 #include "host/import/float/float_graph.h"
 #include "host/import/tflite_tensors.h"
 #include "host/ir/verifier.h"
@@ -126,13 +125,8 @@ absl::StatusOr<std::unique_ptr<ir::Module>> Import(
   if (!main.ok()) return main.status();
   FloatGraph graph(context, **main, *module);
   absl::Status status = graph.Import();
-  if (!context.refused.empty()) {
-    if (context.refused.size() == 1)
-      return absl::UnimplementedError(context.refused[0]);
-    return absl::UnimplementedError(absl::StrCat(
-        context.refused.size(),
-        " operators stand in the way:", PrintableList(context.refused)));
-  }
+  if (!context.refused.empty())
+    return absl::UnimplementedError(RefusalText(context.refused, "operator"));
   if (absl::IsInvalidArgument(status) && options.shapes.empty() &&
       HasOpenInputs(graph)) {
     return Invalid(status.message(),
