@@ -221,6 +221,17 @@ absl::StatusOr<Program> CompileNetwork(const model::Network& network,
   return Compile(network, preset, options, /*raw=*/false);
 }
 
+absl::StatusOr<Program> IdleProgram(const Preset& preset) {
+  HbmImage hbm(preset);
+  Program program;
+  ScheduleBuilder builder(preset);
+  Plan plan;
+  plan.preset = &preset;
+  if (absl::Status s = FinishPlan(plan, {}, builder, hbm, program); !s.ok())
+    return s;
+  return program;
+}
+
 int64_t EstimateCycles(const Program& program, const Preset& preset) {
   const absl::StatusOr<Program> flat = UnrollLoops(program);
   return Expected(flat.ok() ? *flat : program, preset).total;

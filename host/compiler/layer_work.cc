@@ -12,7 +12,9 @@ namespace {
 model::Layer GroupedLayer(const model::Layer& layer, const Geometry& g,
                           const Geometry& wide) {
   model::Layer grouped = layer;
-  grouped.weights.assign(wide.oc * wide.taps(), 0);
+  // Taps without a weight have the value that stands for 0.
+  const auto none = static_cast<int8_t>(layer.weight_zero_point);
+  grouped.weights.assign(wide.oc * wide.taps(), none);
   grouped.bias.clear();
   grouped.requant.clear();
   for (int64_t first = 0; first < g.oc; first += wide.group) {
@@ -55,7 +57,8 @@ model::Layer JoinedLayer(const model::Layer& layer, const Geometry& g,
   if (group > 0) return GroupedLayer(layer, g, wide);
   // Input channels per tap, in the layer's weights and in the joined ones.
   const int64_t depth = g.multiplier == 0 ? g.c : 1;
-  joined.weights.assign(wide.oc * wide.taps() * g.c, 0);
+  joined.weights.assign(wide.oc * wide.taps() * g.c,
+                        static_cast<int8_t>(layer.weight_zero_point));
   joined.bias.clear();
   joined.requant.clear();
   for (int64_t p = 0; p < columns; ++p) {

@@ -45,6 +45,8 @@ struct PassGroup {
   int64_t t0 = 1, dx = 0, t1 = 1, dy = 0;
   std::vector<std::vector<Segment>>
       passes;  // all passes, in the order in which they take tiles
+  // Which part of the weights the tiles have (weights.h).
+  int plane = 0;
 };
 
 struct PassPlan {

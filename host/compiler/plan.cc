@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/compiler/pass_plan.h"
+#include "host/compiler/weights.h"
 
 namespace systole::compiler {
 namespace {
@@ -63,7 +64,8 @@ int64_t Plan::FreeRowsBefore(int l) const {
   int before = l - 1;
   while (before >= 0 && !model::HasWeights(layers[before].op)) --before;
   if (!model::HasWeights(layers[l].op) || before < 0 ||
-      layers[before].tile_row > 0 || !Inside(g) || g.element_bytes != 1 ||
+      layers[before].tile_row > 0 || layers[l].planes > 1 ||
+      layers[before].planes > 1 || !Inside(g) || g.element_bytes != 1 ||
       g.oc > preset->cols || g.line_bytes() >= kLineBytes)
     return 0;
   const PassPlan own = MakePassPlan(g, {0, g.kh, 0, g.kw}, *preset);
@@ -175,6 +177,7 @@ Plan MakePlan(const model::Network& network, const Preset& preset,
     }
     layer.shape = GeometryOf(network, from, batch);
     if (raw) layer.shape.element_bytes = 4;
+    layer.planes = PlanesOf(from);
     layer.g = layer.shape;
     plan.layers.push_back(std::move(layer));
   }

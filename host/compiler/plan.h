@@ -110,6 +110,7 @@ struct PlanLayer {
   std::vector<int> inputs;
   int output = 0;
   Geometry shape;  // as the network has it
+  int planes = 1;  // of the weights (weights.h)
   Geometry g;      // as the array sees it: set by column-joining
   // The layer's blocks run between those of the layer before: vector-fusion
   // requests it, tiling grants it.

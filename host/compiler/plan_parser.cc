@@ -198,6 +198,8 @@ class PlanParser : private ir::Reader {
       pair(s.pad_top, s.pad_left);
     } else if (key == "multiplier") {
       s.multiplier = Value();
+    } else if (key == "planes") {
+      layer.planes = static_cast<int>(Value());
     } else if (key == "columns") {
       columns = Value();
     } else if (key == "fused") {

@@ -16,6 +16,15 @@ namespace {
 constexpr int64_t kMin = std::numeric_limits<int32_t>::min(),
                   kMax = std::numeric_limits<int32_t>::max();
 
+// The part of a weight in -255..255 that belongs to a plane.
+int PartOf(int weight, int plane) {
+  for (int p = 0;; ++p) {
+    const int part = std::clamp(weight, -128, 127);
+    if (p == plane) return part;
+    weight -= part;
+  }
+}
+
 void PutInt32(std::vector<uint8_t>& bytes, int64_t at, int32_t value) {
   std::memcpy(&bytes[at], &value, sizeof(value));
 }
@@ -27,12 +36,24 @@ int64_t ParamPitch(const Preset& preset) {
                  std::lcm(preset.word_bytes(), preset.beat_bytes()));
 }
 
+int PlanesOf(const model::Layer& layer) {
+  if (layer.weight_zero_point == 0 || layer.weights.empty()) return 1;
+  const auto [least, most] =
+      std::minmax_element(layer.weights.begin(), layer.weights.end());
+  int planes = 1;
+  while (PartOf(*least - layer.weight_zero_point, planes) != 0 ||
+         PartOf(*most - layer.weight_zero_point, planes) != 0)
+    ++planes;
+  return planes;
+}
+
 template <class F>
 void LayerWeights::ForEachWeight(const Taps& t, int64_t channel, F f) const {
   for (int64_t ky = t.ky0; ky < t.ky1; ++ky) {
     const int8_t* row =
         &layer_.weights[((channel * g_.kh + ky) * g_.kw + t.kx0) * Depth()];
-    for (int64_t i = 0; i < (t.kx1 - t.kx0) * Depth(); ++i) f(row[i]);
+    for (int64_t i = 0; i < (t.kx1 - t.kx0) * Depth(); ++i)
+      f(row[i] - layer_.weight_zero_point);
   }
 }
 
@@ -42,6 +63,7 @@ absl::StatusOr<const PackedWeights*> LayerWeights::Get(const Taps& taps) {
   if (absl::Status range = CheckRange(taps); !range.ok()) return range;
   PackedWeights p;
   p.plan = MakePassPlan(g_, taps, preset_, next_ != nullptr);
+  AddPlanes(p.plan);
   p.index = static_cast<int>(packed_.size());
   const std::string suffix =
       p.index == 0 ? "" : absl::StrFormat(".%d", p.index);
@@ -66,6 +88,42 @@ void LayerWeights::AddNext(std::vector<uint8_t>& tiles) const {
   const int64_t bytes = RowsOf(plan.groups[0].segments) * preset_.cols;
   std::copy_n(tile.begin(), bytes,
               tiles.end() - preset_.tile_bytes() + row_ * preset_.cols);
+}
+
+bool LayerWeights::HasWeights(const std::vector<Segment>& pass,
+                              int plane) const {
+  for (int64_t c = 0; c < g_.oc; ++c) {
+    for (const Segment& s : pass) {
+      for (int64_t j = 0; j < s.used; ++j) {
+        if (PartOf(Weight(c, c / preset_.cols, s.weight + j), plane) != 0)
+          return true;
+      }
+    }
+  }
+  return false;
+}
+
+void LayerWeights::AddPlanes(PassPlan& plan) const {
+  const std::vector<PassGroup> first = plan.groups;
+  for (int plane = 1; plane < PlanesOf(layer_); ++plane) {
+    for (const PassGroup& group : first) {
+      std::vector<std::vector<Segment>> needed;
+      for (const std::vector<Segment>& pass : group.passes) {
+        if (HasWeights(pass, plane)) needed.push_back(pass);
+      }
+      if (needed.size() == group.passes.size()) {
+        plan.groups.push_back(group);
+        plan.groups.back().plane = plane;
+        continue;
+      }
+      for (std::vector<Segment>& pass : needed) {
+        PassGroup& one = plan.groups.emplace_back();
+        one.segments = pass;
+        one.passes.push_back(std::move(pass));
+        one.plane = plane;
+      }
+    }
+  }
 }
 
 // The sum of the negative products and the sum of the positive products bound
@@ -97,20 +155,19 @@ absl::Status LayerWeights::CheckRange(const Taps& taps) const {
   return absl::OkStatus();
 }
 
-// The weight of an output channel for an element of its column tile's
-// contraction.
-int8_t LayerWeights::Weight(int64_t channel, int64_t tile,
-                            int64_t element) const {
-  if (g_.multiplier == 0) {
-    return layer_.weights[channel * g_.taps() * g_.c + element];
-  }
+// The weight of an output channel, less its zero point, for an element of its
+// column tile's contraction.
+int LayerWeights::Weight(int64_t channel, int64_t tile, int64_t element) const {
+  const auto at = [&](int64_t index) {
+    return layer_.weights[index] - layer_.weight_zero_point;
+  };
+  if (g_.multiplier == 0) return at(channel * g_.taps() * g_.c + element);
   const int64_t depth = TileChannels(g_, preset_.cols);
   const int64_t read = FirstChannel(g_, preset_.cols, tile) + element % depth;
   const int64_t own =
       g_.group > 0 ? FirstChannel(g_, preset_.cols, tile) + channel % g_.group
                    : channel / g_.multiplier;
-  return read == own ? layer_.weights[channel * g_.taps() + element / depth]
-                     : int8_t{0};
+  return read == own ? at(channel * g_.taps() + element / depth) : 0;
 }
 
 std::vector<uint8_t> LayerWeights::PackTiles(const PassPlan& plan) const {
@@ -126,8 +183,8 @@ std::vector<uint8_t> LayerWeights::PackTiles(const PassPlan& plan) const {
         for (const Segment& s : pass) {
           for (int64_t j = 0; j < s.used; ++j) {
             for (int64_t c = 0; c < channels; ++c)
-              out[(row + j) * cols + c] = static_cast<uint8_t>(
-                  Weight(tile * cols + c, tile, s.weight + j));
+              out[(row + j) * cols + c] = static_cast<uint8_t>(PartOf(
+                  Weight(tile * cols + c, tile, s.weight + j), group.plane));
           }
           row += s.len;
         }

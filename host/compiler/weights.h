@@ -5,6 +5,10 @@
 // whose kernel rows or columns are partly in the padding leave those taps out,
 // so a layer may have several packings. Each packing folds the input's zero
 // point over the taps that it keeps.
+//
+// Weights less their zero point are -255..255. Their first plane is what an
+// int8 can hold of them, the second what is left of it, and so on. The passes
+// of a further plane are those of the first that have a weight other than 0.
 #ifndef HOST_COMPILER_WEIGHTS_H_
 #define HOST_COMPILER_WEIGHTS_H_
 
@@ -30,6 +34,9 @@ struct PackedWeights {
 
 // Bytes from one parameter block to the next, in HBM and in the unified buffer.
 int64_t ParamPitch(const Preset& preset);
+
+// Number of planes that the weights of a layer have.
+int PlanesOf(const model::Layer& layer);
 
 class LayerWeights {
  public:
@@ -59,10 +66,12 @@ class LayerWeights {
 
  private:
   absl::Status CheckRange(const Taps& taps) const;
+  void AddPlanes(PassPlan& plan) const;
+  bool HasWeights(const std::vector<Segment>& pass, int plane) const;
   std::vector<uint8_t> PackTiles(const PassPlan& plan) const;
   absl::StatusOr<std::vector<uint8_t>> PackParams(const Taps& taps) const;
   int64_t Depth() const { return g_.multiplier == 0 ? g_.c : 1; }
-  int8_t Weight(int64_t channel, int64_t tile, int64_t element) const;
+  int Weight(int64_t channel, int64_t tile, int64_t element) const;
   template <class F>
   void ForEachWeight(const Taps& taps, int64_t channel, F f) const;
 

@@ -16,6 +16,7 @@ namespace {
 
 std::optional<ir::ElementType> ElementOf(tflite::TensorType type) {
   switch (type) {
+    case tflite::TensorType_INT4:  // two in a byte
     case tflite::TensorType_INT8:
     case tflite::TensorType_UINT8:  // re-centred
     case tflite::TensorType_BOOL:   // 0 or 1
@@ -51,15 +52,27 @@ absl::StatusOr<std::vector<int64_t>> ShapeOf(const tflite::Tensor& tensor) {
   return shape;
 }
 
-// Element types that the graph represents by another type.
-bool IsStoredDifferently(tflite::TensorType type) {
-  return type == tflite::TensorType_UINT8 || type == tflite::TensorType_INT64 ||
-         type == tflite::TensorType_BOOL;
+// Bytes of so many values in the file.
+int64_t StoredBytes(tflite::TensorType type, const ir::Type& of) {
+  if (type == tflite::TensorType_INT4) return (of.elements() + 1) / 2;
+  return of.bytes() * (type == tflite::TensorType_INT64 ? 2 : 1);
 }
 
 // Converts the values of the file to the element type of the graph.
 absl::StatusOr<ir::Literal> Converted(tflite::TensorType type,
+                                      const ir::Type& of,
                                       absl::Span<const uint8_t> data) {
+  if (type != tflite::TensorType_UINT8 && type != tflite::TensorType_INT64 &&
+      type != tflite::TensorType_BOOL && type != tflite::TensorType_INT4)
+    return ir::Literal::FromBytes(of.element, of.elements(), data.data());
+  if (type == tflite::TensorType_INT4) {
+    std::vector<int8_t> values;
+    for (int64_t i = 0; i < of.elements(); ++i) {  // the low half first
+      const int half = data[i / 2] >> (i % 2 * 4) & 15;
+      values.push_back(static_cast<int8_t>(half >= 8 ? half - 16 : half));
+    }
+    return ir::Literal(std::move(values));
+  }
   if (type == tflite::TensorType_INT64) {
     std::vector<int64_t> wide(data.size() / 8);
     std::memcpy(wide.data(), data.data(), data.size());
@@ -174,6 +187,33 @@ absl::StatusOr<ir::Type> TfliteGraph::TypeOf(int index, Kind kind) const {
   return type;
 }
 
+std::string TfliteGraph::StoredType(int index) const {
+  const auto tensor = TensorAt(index);
+  if (!tensor.ok()) return "";
+  switch ((*tensor)->type()) {
+    case tflite::TensorType_UINT8:
+      return ir::ElementTypeName(ir::ElementType::kUint8);
+    case tflite::TensorType_INT64:
+      return ir::ElementTypeName(ir::ElementType::kInt64);
+    case tflite::TensorType_BOOL:
+      return ir::ElementTypeName(ir::ElementType::kBool);
+    default:
+      return "";
+  }
+}
+
+int64_t TfliteGraph::Images() const {
+  int64_t images = 0;
+  const auto* const inputs = tensors_.subgraph().inputs();
+  for (size_t i = 0; inputs != nullptr && i < inputs->size(); ++i) {
+    const auto type = TypeOf(inputs->Get(i));
+    if (!type.ok() || type->rank() == 0) continue;
+    if (images != 0 && type->shape[0] != images) return 1;
+    images = type->shape[0];
+  }
+  return std::max<int64_t>(images, 1);
+}
+
 bool TfliteGraph::IsConstant(int index) const {
   const absl::StatusOr<const tflite::Tensor*> tensor = TensorAt(index);
   if (!tensor.ok() || values_[index] != nullptr) return false;
@@ -203,15 +243,11 @@ absl::StatusOr<ir::Node*> TfliteGraph::Value(int index) {
   }
   absl::StatusOr<ir::Type> type = TypeOf(index);
   if (!type.ok()) return type.status();
-  const bool wide = (*tensor)->type() == tflite::TensorType_INT64;
   const absl::StatusOr<absl::Span<const uint8_t>> data =
-      tensors_.ExactData(index, type->bytes() * (wide ? 2 : 1));
+      tensors_.ExactData(index, StoredBytes((*tensor)->type(), *type));
   if (!data.ok()) return data.status();
   absl::StatusOr<ir::Literal> literal =
-      IsStoredDifferently((*tensor)->type())
-          ? Converted((*tensor)->type(), *data)
-          : ir::Literal::FromBytes(type->element, type->elements(),
-                                   data->data());
+      Converted((*tensor)->type(), *type, *data);
   if (!literal.ok()) {
     return absl::Status(literal.status().code(),
                         absl::StrCat("tensor ", index, " (", Describe(index),
@@ -258,6 +294,33 @@ absl::StatusOr<std::vector<int64_t>> TfliteGraph::Integers(int index) const {
     }
   }
   return values;
+}
+
+absl::StatusOr<ir::Node*> TfliteGraph::AddState(int index, ir::Type type,
+                                                ir::Literal first) {
+  if (region_) return absl::UnimplementedError("a state inside IF or WHILE");
+  const std::string name = TakeName(index);
+  const absl::StatusOr<ir::Node*> constant = Add(
+      ir::MakeConstant(absl::StrCat(name, ".first"), type, std::move(first)));
+  if (!constant.ok()) return constant.status();
+  auto state = Add({name,
+                    ir::Op::kParameter,
+                    std::move(type),
+                    {*constant},
+                    ir::ParameterAttributes{name}});
+  if (state.ok()) states_.emplace_back(*state, *state);
+  return state;
+}
+
+void TfliteGraph::SetState(const ir::Node* state, ir::Node* next) {
+  for (auto& [now, then] : states_) {
+    if (now == state) then = next;
+  }
+}
+
+void TfliteGraph::FinishStates() {
+  for (const auto& [now, next] : states_)
+    module_->outputs.push_back({now->name, next});
 }
 
 absl::StatusOr<ir::Node*> TfliteGraph::Add(ir::Node node) {

@@ -34,6 +34,10 @@ class TfliteGraph {
   // quantisations.
   enum class Kind { kValue, kVariable };
   absl::StatusOr<ir::Type> TypeOf(int index, Kind kind = Kind::kValue) const;
+  // The element type of the file if the graph has another one, else "".
+  std::string StoredType(int index) const;
+  // The first dimension that all inputs have; 1 if they have none in common.
+  int64_t Images() const;
   // Scale and zero point of a tensor of any shape.
   absl::StatusOr<ir::Quantization> QuantizationAt(int index) const;
   const TfliteTensors& tensors() const { return tensors_; }
@@ -51,6 +55,15 @@ class TfliteGraph {
   // then be wrong.
   bool IsOpen(int index) const;
 
+  // A state that an operator keeps from run to run in tensor `index`: an input
+  // of the module with a first value, and an output of the same name, which
+  // FinishStates adds. Unimplemented in a region.
+  absl::StatusOr<ir::Node*> AddState(int index, ir::Type type,
+                                     ir::Literal first);
+  void SetState(const ir::Node* state, ir::Node* next);
+  void FinishStates();
+  void MakeRegion() { region_ = true; }
+
   // Adds a node and verifies it.
   absl::StatusOr<ir::Node*> Add(ir::Node node);
   // Replaces a node of plain int32 values that depends only on constants by a
@@ -67,7 +80,9 @@ class TfliteGraph {
 
   const TfliteTensors tensors_;
   std::unique_ptr<ir::Module> module_ = std::make_unique<ir::Module>();
-  std::vector<ir::Node*> values_;               // indexed by tensor
+  std::vector<ir::Node*> values_;  // indexed by tensor
+  std::vector<std::pair<const ir::Node*, ir::Node*>> states_;  // now and next
+  bool region_ = false;
   std::unordered_map<std::string, int> names_;  // uses of each name
 };
 

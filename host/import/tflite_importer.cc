@@ -3,33 +3,66 @@
 #include "host/import/tflite_importer.h"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "host/files/file_kind.h"
-#include "host/files/printable.h"
 #include "host/files/read_file.h"
 #include "host/import/tflite_graph.h"
+#include "host/import/tflite_host.h"
 #include "host/import/tflite_variables.h"
 #include "host/ir/verifier.h"
 
 namespace systole::import {
 namespace {
 
-absl::Status ImportInputs(TfliteGraph& graph,
-                          const tflite::SubGraph& subgraph) {
+// Names of inputs or outputs: those of the signature, by tensor, or else of the
+// tensors. Of two with one name, the second has another one.
+class Names {
+ public:
+  using Maps = flatbuffers::Vector<flatbuffers::Offset<tflite::TensorMap>>;
+
+  Names(const tflite::SubGraph& subgraph, const Maps* maps)
+      : subgraph_(subgraph) {
+    if (maps == nullptr) return;
+    for (const tflite::TensorMap* map : *maps) {
+      if (map != nullptr && map->name() != nullptr)
+        given_[map->tensor_index()] = map->name()->str();
+    }
+  }
+
+  // `index` must be a tensor of the subgraph.
+  std::string Next(int index) {
+    const auto given = given_.find(index);
+    const flatbuffers::String* stored = subgraph_.tensors()->Get(index)->name();
+    std::string name = given != given_.end() ? given->second
+                       : stored              ? stored->str()
+                                             : "";
+    if (const int used = used_[name]++; used > 0)
+      absl::StrAppend(&name, ".", used);
+    return name;
+  }
+
+ private:
+  const tflite::SubGraph& subgraph_;
+  std::map<uint32_t, std::string> given_;
+  std::map<std::string, int> used_;
+};
+
+absl::Status ImportInputs(TfliteGraph& graph, const tflite::SubGraph& subgraph,
+                          Names names) {
   if (subgraph.inputs() == nullptr) return absl::OkStatus();
   for (int32_t index : *subgraph.inputs()) {
     absl::StatusOr<ir::Type> type = graph.TypeOf(index);
     if (!type.ok()) return type.status();
-    const flatbuffers::String* name = subgraph.tensors()->Get(index)->name();
-    absl::StatusOr<ir::Node*> node =
-        graph.Add({graph.TakeName(index),
-                   ir::Op::kParameter,
-                   *std::move(type),
-                   {},
-                   ir::ParameterAttributes{name ? name->str() : ""}});
+    absl::StatusOr<ir::Node*> node = graph.Add(
+        {graph.TakeName(index),
+         ir::Op::kParameter,
+         *std::move(type),
+         {},
+         ir::ParameterAttributes{names.Next(index), graph.StoredType(index)}});
     if (!node.ok()) return node.status();
     const absl::Status status = graph.Define(index, *node);
     if (!status.ok()) return status;
@@ -56,69 +89,88 @@ void StandIn(TfliteGraph& graph, const tflite::Operator& op) {
   }
 }
 
-// The error lists every unsupported operator. An invalid operator ends the
-// import if no unsupported one came before it.
-absl::Status ImportOperators(TfliteGraph& graph, Variables& variables,
-                             const tflite::Model& model,
-                             const tflite::SubGraph& subgraph) {
+// `variables`: null in a region. Unsupported operators are listed in the
+// context. An invalid operator ends the import if no unsupported one came
+// before it.
+absl::Status ImportOperators(TfliteGraph& graph, HostOperators& host,
+                             Variables* variables, TfliteContext& context,
+                             const std::string& where) {
+  const tflite::SubGraph& subgraph = graph.tensors().subgraph();
   const size_t count = subgraph.operators() ? subgraph.operators()->size() : 0;
-  std::vector<std::string> refused;
   for (size_t i = 0; i < count; ++i) {
     const tflite::Operator* op = subgraph.operators()->Get(i);
     if (op == nullptr) return Invalid("operator ", i, " is missing");
-    const absl::StatusOr<const tflite::OperatorCode*> code = CodeOf(model, *op);
+    const auto code = CodeOf(context.model, *op);
     if (!code.ok()) {
       return Prefixed(absl::StrCat("operator ", i), code.status());
     }
     const tflite::BuiltinOperator builtin = BuiltinOf(**code);
-    absl::Status status = Variables::Has(builtin)
-                              ? variables.Import(graph, *op, builtin)
-                              : ImportOperator(graph, *op, builtin);
+    const size_t refused = context.refused.size();
+    absl::Status status;
+    if (Variables::Has(builtin)) {
+      status = variables != nullptr
+                   ? variables->Import(graph, *op, builtin)
+                   : Unsupported("variables in the subgraphs of IF and WHILE");
+    } else if (host.Takes(*op, builtin)) {
+      status = host.Import(*op, builtin);
+    } else {
+      status = ImportOperator(graph, *op, builtin);
+    }
     if (status.ok()) continue;
-    status = Prefixed(
-        absl::StrCat("operator ", i, " ",
-                     graph.tensors().Signature(OperatorName(**code), *op)),
-        status);
+    const std::string name = OperatorName(**code);
+    const std::string place = absl::StrCat(
+        where, "operator ", i, " ", graph.tensors().Signature(name, *op));
     if (absl::IsUnimplemented(status)) {
-      refused.emplace_back(status.message());
+      // Of control flow, the operators of the subgraphs say why.
+      if (context.refused.size() == refused)
+        context.refused.push_back({name, place, std::string(status.message())});
       StandIn(graph, *op);
-    } else if (refused.empty()) {
-      return status;
+    } else if (context.refused.empty()) {
+      return Prefixed(place, status);
     }  // otherwise a replacement may be the cause
   }
-  if (refused.empty()) return absl::OkStatus();
-  if (refused.size() == 1) return absl::UnimplementedError(refused[0]);
-  return absl::UnimplementedError(absl::StrCat(
-      refused.size(), " operators stand in the way:", PrintableList(refused)));
+  return absl::OkStatus();
 }
 
-absl::Status ImportOutputs(TfliteGraph& graph,
-                           const tflite::SubGraph& subgraph) {
+absl::Status ImportOutputs(TfliteGraph& graph, const tflite::SubGraph& subgraph,
+                           Names names) {
   if (subgraph.outputs() == nullptr) return Invalid("no outputs");
   for (int32_t index : *subgraph.outputs()) {
     const absl::StatusOr<ir::Node*> node = graph.Value(index);
     if (!node.ok()) return Prefixed("output", node.status());
-    const flatbuffers::String* name = subgraph.tensors()->Get(index)->name();
-    graph.module().outputs.push_back({name ? name->str() : "", *node});
+    graph.module().outputs.push_back(
+        {names.Next(index), *node, graph.StoredType(index)});
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<ir::Module>> Import(
-    absl::Span<const uint8_t> file) {
+    absl::Span<const uint8_t> file, const std::string& signature) {
   const absl::StatusOr<const tflite::Model*> opened = OpenModel(file);
   if (!opened.ok()) return opened.status();
   const tflite::Model& model = **opened;
-  const tflite::SubGraph& subgraph = *model.subgraphs()->Get(0);
+  const auto chosen = SignatureOf(model, signature);
+  if (!chosen.ok()) return chosen.status();
+  const int main = *chosen ? static_cast<int>((*chosen)->subgraph_index()) : 0;
+  const tflite::SubGraph& subgraph = *model.subgraphs()->Get(main);
   TfliteGraph graph(file, model, subgraph);
-  absl::Status status = ImportInputs(graph, subgraph);
+  absl::Status status =
+      ImportInputs(graph, subgraph,
+                   Names(subgraph, *chosen ? (*chosen)->inputs() : nullptr));
   if (!status.ok()) return Prefixed("input", status);
   Variables variables(file, model, subgraph);
-  status = ImportOperators(graph, variables, model, subgraph);
+  TfliteContext context(file, model);
+  HostOperators host(graph, context);
+  status = ImportOperators(graph, host, &variables, context, "");
+  if (!context.refused.empty())
+    return absl::UnimplementedError(RefusalText(context.refused, "operator"));
   if (!status.ok()) return status;
-  status = ImportOutputs(graph, subgraph);
-  if (status.ok()) status = variables.Finish(graph);
+  status =
+      ImportOutputs(graph, subgraph,
+                    Names(subgraph, *chosen ? (*chosen)->outputs() : nullptr));
   if (!status.ok()) return status;
+  variables.Finish(graph);
+  graph.FinishStates();
   graph.module().RemoveUnused();  // results that no output needs
   status = ir::Verify(graph.module());
   if (!status.ok()) return status;
@@ -127,22 +179,60 @@ absl::StatusOr<std::unique_ptr<ir::Module>> Import(
 
 }  // namespace
 
+absl::StatusOr<std::shared_ptr<const ir::Module>> ImportRegion(
+    TfliteContext& context, int subgraph, const std::vector<ir::Type>& types,
+    int depth) {
+  const auto* const all = context.model.subgraphs();
+  if (subgraph < 0 || subgraph >= static_cast<int64_t>(all->size()) ||
+      all->Get(subgraph) == nullptr)
+    return Invalid("there are ", all->size(), " subgraphs");
+  const tflite::SubGraph& from = *all->Get(subgraph);
+  const size_t inputs = from.inputs() ? from.inputs()->size() : 0;
+  if (inputs != types.size())
+    return Invalid(inputs, " inputs for ", types.size(), " values");
+  if (from.outputs() == nullptr) return Invalid("no outputs");
+  TfliteGraph graph(context.file, context.model, from);
+  graph.MakeRegion();
+  HostOperators host(graph, context, depth);
+  for (size_t i = 0; i < inputs; ++i) {
+    const int index = from.inputs()->Get(i);
+    const auto node = graph.Add({graph.TakeName(index),
+                                 ir::Op::kParameter,
+                                 types[i],
+                                 {},
+                                 ir::ParameterAttributes{}});
+    if (!node.ok()) return node.status();
+    if (absl::Status s = host.DefinePlain(index, *node); !s.ok()) return s;
+  }
+  absl::Status status = ImportOperators(
+      graph, host, nullptr, context, absl::StrCat("subgraph ", subgraph, ", "));
+  if (!status.ok()) return status;
+  for (const int32_t index : *from.outputs()) {
+    const auto value = host.Plain(index);
+    if (!value.ok()) return Prefixed("output", value.status());
+    graph.module().outputs.push_back({"", *value});
+  }
+  graph.module().RemoveUnused();
+  return std::shared_ptr<const ir::Module>(graph.TakeModule());
+}
+
 absl::StatusOr<std::unique_ptr<ir::Module>> ImportTflite(
-    absl::string_view bytes, const std::string& name) {
+    absl::string_view bytes, const std::string& name,
+    const std::string& signature) {
   // The copy has the alignment that the flatbuffer needs.
   const std::vector<uint8_t> file(bytes.begin(), bytes.end());
-  absl::StatusOr<std::unique_ptr<ir::Module>> module = Import(file);
+  absl::StatusOr<std::unique_ptr<ir::Module>> module = Import(file, signature);
   if (!module.ok()) return Prefixed(name, module.status());
   (*module)->name = name;
   return module;
 }
 
 absl::StatusOr<std::unique_ptr<ir::Module>> ReadTflite(
-    const std::string& path) {
+    const std::string& path, const std::string& signature) {
   const absl::StatusOr<std::string> bytes = ReadFile(path);
   if (!bytes.ok()) return bytes.status();
   absl::StatusOr<std::unique_ptr<ir::Module>> module =
-      ImportTflite(*bytes, path);
+      ImportTflite(*bytes, path, signature);
   if (!module.ok()) return module;
   // The module is named after the file, without folder and suffix.
   std::string& name = (*module)->name;

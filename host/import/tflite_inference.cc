@@ -15,7 +15,7 @@ namespace {
 using ir::Ints;
 using B = tflite::BuiltinOperator;
 
-int64_t Product(const Ints& sizes) {
+int64_t ElementsOf(const Ints& sizes) {
   int64_t product = 1;
   for (int64_t size : sizes) {
     if (size > 0 && product > ir::kMaxElements / size) return 0;
@@ -48,7 +48,7 @@ class Inference {
         // If the shape operand is not constant, the shape in the file may still
         // be right.
         if (in_.inputs() < 2 || !in_.IsKnown(1)) return in_.type(i).shape;
-        return Resolved(in_.Integers(1), Product(Shape(0)));
+        return Resolved(in_.Integers(1), ElementsOf(Shape(0)));
       case B::BuiltinOperator_SQUEEZE:
         return Squeezed();
       case B::BuiltinOperator_EXPAND_DIMS:
@@ -207,7 +207,7 @@ class Inference {
     const auto* options = in_.op().options_as_FullyConnectedOptions();
     if (weights.size() != 2 || shape.empty()) return shape;
     if (options == nullptr || !options->keep_num_dims()) {
-      shape = {Product(shape) / weights[1], weights[0]};
+      shape = {ElementsOf(shape) / weights[1], weights[0]};
     }
     shape.back() = weights[0];
     return shape;
@@ -386,7 +386,7 @@ void InferShapes(Importer& in, B code) {
     const bool sane = shape.size() <= ir::kMaxQuantRank &&
                       std::all_of(shape.begin(), shape.end(),
                                   [](int64_t size) { return size > 0; }) &&
-                      Product(shape) > 0;
+                      ElementsOf(shape) > 0;
     if (!sane) {
       in.Fail(Invalid("the operands make a result of ", ir::ShapeText(shape)));
       return;

@@ -344,33 +344,51 @@ void ImportBatchToSpace(Importer& in) {
   in.Emit(Op::kStridedSlice, {value}, a);
 }
 
-// Casts between types that the graph represents equally, and from truth values
-// to numbers.
+// Of the numbers as the file stores them, which are 128 above the graph's if
+// they are of uint8. Truth values become numbers as a dequantisation makes
+// them, which may be part of a table.
 void ImportCast(Importer& in) {
-  ir::Node* input = in.Value(0);
+  using ir::ElementType;
+  ir::Node* value = in.Value(0);
   if (!in.ok()) return;
-  if (input->type.element == in.type().element &&
-      input->type.quantization == in.type().quantization) {
-    in.Emit(Op::kReshape, {input}, ir::NoAttributes{});
-  } else if (in.type().element == ir::ElementType::kFloat32) {
-    const std::optional<ir::Quantization> truth({{1.0f}, 0, 0});
-    if (!(input->type.quantization == truth)) {
-      in.Fail(Unsupported("a cast of ", ir::TypeText(input->type)));
-    }
-    in.Emit(Op::kDequantize, {input}, ir::NoAttributes{});
-  } else {
-    in.Fail(Unsupported("a cast of ", ir::TypeText(input->type), " to ",
-                        ir::TypeText(in.type())));
+  const ir::Type to = in.type();
+  const bool from_uint8 = in.IsUint8(0), to_uint8 = in.IsUint8Result();
+  if (from_uint8 == to_uint8 && value->type.element == to.element &&
+      value->type.quantization == to.quantization) {
+    in.Emit(Op::kReshape, {value}, ir::NoAttributes{});
+    return;
   }
-}
-
-void ImportArgument(Importer& in, Op op) {
-  ir::Node* input = in.Value(0);
-  const std::vector<int64_t> axis = in.Integers(1);
-  if (!in.ok()) return;
-  if (!Fits(in, axis.size() == 1, input->type)) return;
-  in.Emit(op, {input},
-          ir::AxisAttributes{AxisOf(in, axis[0], input->type.rank())});
+  const std::optional<ir::Quantization> truth({{1.0f}, 0, 0});
+  if (to.element == ElementType::kFloat32 && !from_uint8 &&
+      value->type.element == ElementType::kInt8 &&
+      value->type.quantization == truth) {
+    in.Emit(Op::kDequantize, {value}, ir::NoAttributes{});
+    return;
+  }
+  const auto cast = [&](ir::Type type) {
+    type.shape = to.shape;
+    if (in.ok()) value = in.Emit(Op::kCast, type, {value}, ir::NoAttributes{});
+  };
+  const auto add = [&](int32_t number) {
+    const ir::Type scalar{ElementType::kInt32, {}, std::nullopt};
+    ir::Node* by =
+        in.Constant(scalar, ir::Literal(std::vector<int32_t>{number}));
+    if (in.ok())
+      value =
+          in.Emit(Op::kAdd, value->type, {value, by}, ir::ClampAttributes{});
+  };
+  const ir::Type wide{ElementType::kInt32, {}, std::nullopt};
+  if (from_uint8) {
+    cast(wide);
+    add(128);
+  }
+  if (in.IsTruthResult()) cast({ElementType::kBool, {}, std::nullopt});
+  if (to_uint8) {
+    cast({ElementType::kUint8, {}, std::nullopt});
+    cast(wide);
+    add(-128);
+  }
+  in.Emit(Op::kCast, {value}, ir::NoAttributes{});
 }
 
 }  // namespace systole::import

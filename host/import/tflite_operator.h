@@ -49,6 +49,29 @@ class Importer {
   // The tensor of an operand, -1 if the operand is omitted.
   int Index(int i) const { return i < inputs() ? op_.inputs()->Get(i) : -1; }
 
+  // Whether operand `i` is of uint8 in the file.
+  bool IsUint8(int i) const {
+    return IsOfType(Index(i), tflite::TensorType_UINT8);
+  }
+  // Whether the next output is.
+  bool IsUint8Result() const {
+    return IsOfType(Output(), tflite::TensorType_UINT8);
+  }
+  bool IsTruthResult() const {
+    return IsOfType(Output(), tflite::TensorType_BOOL);
+  }
+
+  // The first dimension of all inputs of the graph.
+  int64_t Images() const { return graph_.Images(); }
+
+  // Whether operand `i` has no elements.
+  bool IsEmpty(int i) const {
+    const auto tensor = graph_.tensors().At(Index(i));
+    if (!tensor.ok() || (*tensor)->shape() == nullptr) return false;
+    const auto* const shape = (*tensor)->shape();
+    return std::count(shape->begin(), shape->end(), 0) > 0;
+  }
+
   // Reads operand `i` as a value; null after an error.
   ir::Node* Value(int i) {
     if (!ok()) return nullptr;
@@ -63,6 +86,15 @@ class Importer {
   // The type of operand `i`, a state variable of the operator.
   ir::Type StateType(int i) {
     return Taken(graph_.TypeOf(Index(i), TfliteGraph::Kind::kVariable));
+  }
+
+  // The value of a state, which begins with `first`; and the next value.
+  ir::Node* State(int i, const ir::Type& type, ir::Literal first) {
+    if (!ok()) return nullptr;
+    return Taken(graph_.AddState(Index(i), type, std::move(first)));
+  }
+  void Keep(const ir::Node* state, ir::Node* next) {
+    if (ok()) graph_.SetState(state, next);
   }
 
   // Scale and zero point of the operator's intermediate tensor `i`.
@@ -200,6 +232,10 @@ class Importer {
   }
 
   int Output() const { return op_.outputs()->Get(output_); }
+  bool IsOfType(int index, tflite::TensorType type) const {
+    const auto tensor = graph_.tensors().At(index);
+    return tensor.ok() && (*tensor)->type() == type;
+  }
 
   TfliteGraph& graph_;
   const tflite::Operator& op_;
@@ -267,6 +303,10 @@ int64_t Positions(int64_t size, int64_t kernel, int64_t stride,
 // TensorFlow's padding along one axis, the sum of both sides.
 int64_t SamePadding(int64_t size, int64_t kernel, int64_t stride,
                     int64_t dilation);
+// TensorFlow's padding of a window as [top, left, bottom, right].
+ir::Ints PaddingOf(Importer& in, const ir::Type& input, tflite::Padding padding,
+                   const ir::Ints& kernel, const ir::Ints& stride,
+                   const ir::Ints& dilation);
 // Input, weights, and the bias if there is one.
 std::vector<ir::Value> WeightedOperands(Importer& in);
 

@@ -73,6 +73,16 @@ absl::Status ImportOperator(TfliteGraph& graph, const tflite::Operator& op,
       return import(ImportUnary, Op::kRsqrt);
     case tflite::BuiltinOperator_ELU:
       return import(ImportUnary, Op::kElu);
+    case tflite::BuiltinOperator_SIN:
+      return import(ImportUnary, Op::kSin);
+    case tflite::BuiltinOperator_COS:
+      return import(ImportUnary, Op::kCos);
+    case tflite::BuiltinOperator_FLOOR:
+      return import(ImportUnary, Op::kFloor);
+    case tflite::BuiltinOperator_CEIL:
+      return import(ImportUnary, Op::kCeil);
+    case tflite::BuiltinOperator_ROUND:
+      return import(ImportUnary, Op::kRound);
     case tflite::BuiltinOperator_LOG_SOFTMAX:
       return import(ImportUnary, Op::kLogSoftmax);
     case tflite::BuiltinOperator_GELU:
@@ -105,6 +115,8 @@ absl::Status ImportOperator(TfliteGraph& graph, const tflite::Operator& op,
       return import(ImportConvolution3D);
     case tflite::BuiltinOperator_DIV:
       return import(ImportDivision);
+    case tflite::BuiltinOperator_POW:
+      return import(ImportBinary, Op::kPow);
     case tflite::BuiltinOperator_UNIDIRECTIONAL_SEQUENCE_LSTM:
       return import(ImportLstm);
     case tflite::BuiltinOperator_TRANSPOSE_CONV:

@@ -93,6 +93,7 @@ class Lstm {
       return;
     }
     SetFactors(options->cell_clip(), cell, hidden, of_input, of_state);
+    first_ = static_cast<int8_t>(state.quantization->zero_point);
     Emit(input, cell, of_input, of_state);
   }
 
@@ -236,11 +237,15 @@ class Lstm {
     ir::Type result = in_.type();
     result.shape = row;
     ir::Node* const inputs = Sums(input, of_input);
-    // The products of the initial state, zero, are zero.
-    ir::Node* states = in_.Constant(
-        sums_type, ir::Literal(std::vector<int32_t>(batch_ * gates[1])));
-    ir::Node* cell = in_.Constant(
-        state_type, ir::Literal(std::vector<int16_t>(batch_ * units_)));
+    // The kernel keeps the bytes, whatever scale they have.
+    ir::Node* const hidden_before =
+        in_.State(kOutputState, result,
+                  ir::Literal(std::vector<int8_t>(batch_ * units_, first_)));
+    ir::Node* const cell_before =
+        in_.State(kCellState, state_type,
+                  ir::Literal(std::vector<int16_t>(batch_ * units_)));
+    ir::Node* states = Sums(hidden_before, of_state);
+    ir::Node* cell = cell_before;
     ir::Type step = result;
     step.shape = time_ == 0 ? Ints{1, batch_, units_} : Ints{batch_, 1, units_};
     std::vector<ir::Value> results;
@@ -256,13 +261,19 @@ class Lstm {
           in_.Emit(Op::kLstmOutput, result, {sums, states, cell}, output_);
       results.push_back(
           in_.Emit(Op::kReshape, step, {hidden}, ir::NoAttributes{}));
-      if (t + 1 < steps_) states = Sums(hidden, of_state);
+      if (t + 1 < steps_) {
+        states = Sums(hidden, of_state);
+        continue;
+      }
+      in_.Keep(hidden_before, hidden);
+      in_.Keep(cell_before, cell);
     }
     in_.Emit(Op::kConcatenate, results, ir::AxisAttributes{time_});
   }
 
   Importer& in_;
   int64_t time_ = 1, steps_ = 0, batch_ = 0, units_ = 0;
+  int8_t first_ = 0;  // stored value of the state in the beginning
   ir::LstmCellAttributes cell_;
   ir::LstmOutputAttributes output_;
   std::unordered_map<const Products*, ir::Node*> weights_, bias_;

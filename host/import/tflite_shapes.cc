@@ -13,6 +13,8 @@ namespace {
 using ir::Ints;
 using ir::Op;
 
+constexpr size_t kMaxMask = 31;  // entries that a mask has bits for
+
 // Begin and count of one dimension of a strided slice.
 std::pair<int64_t, int64_t> Range(int64_t size, int64_t begin, int64_t end,
                                   int64_t stride, bool to_begin, bool to_end) {
@@ -42,7 +44,8 @@ void Resize(Importer& in, Op op, const Options* options) {
   }
   in.Emit(op, {input},
           ir::ResizeAttributes{options->align_corners(),
-                               options->half_pixel_centers()});
+                               options->half_pixel_centers(),
+                               op == Op::kResizeBilinear && in.IsUint8(0)});
 }
 
 }  // namespace
@@ -97,6 +100,16 @@ void ImportPad(Importer& in) {
   in.Emit(Op::kPad, {input}, a);
 }
 
+// Of uint8, the kernel converts operands to the scale of the result.
+ir::Node* Rescaled(Importer& in, ir::Node* value) {
+  if (!in.type().quantization || !value->type.quantization ||
+      *value->type.quantization == *in.type().quantization)
+    return value;
+  ir::Type type = value->type;
+  type.quantization = in.type().quantization;
+  return in.Emit(Op::kRescale, type, {value}, ir::NoAttributes{});
+}
+
 void ImportConcatenation(Importer& in) {
   const auto* options = in.op().options_as_ConcatenationOptions();
   if (in.Read(options) == nullptr) return;
@@ -105,7 +118,10 @@ void ImportConcatenation(Importer& in) {
   }
   std::vector<ir::Value> operands;
   for (int i = 0; in.ok() && i < in.inputs(); ++i) {
-    operands.push_back(in.Value(i));
+    if (in.IsEmpty(i)) continue;
+    ir::Node* value = in.Value(i);
+    if (in.ok() && in.IsUint8(i)) value = Rescaled(in, value);
+    operands.push_back(value);
   }
   if (!in.ok()) return;
   const int64_t axis = AxisOf(in, options->axis(), in.type().rank());
@@ -129,60 +145,83 @@ void ImportStridedSlice(Importer& in) {
   const std::vector<int64_t> begin = in.Integers(1), end = in.Integers(2),
                              stride = in.Integers(3);
   if (!in.ok()) return;
-  if (options->ellipsis_mask() != 0 || options->new_axis_mask() != 0) {
-    in.Fail(Unsupported("a mask of ellipses or new axes"));
-    return;
-  }
   ir::Type sliced = input->type;
-  if (begin.size() > sliced.shape.size() || end.size() != begin.size() ||
-      stride.size() != begin.size()) {
+  if (end.size() != begin.size() || stride.size() != begin.size() ||
+      begin.size() > kMaxMask) {
     in.Fail(Invalid(begin.size(), " begins, ", end.size(), " ends, ",
                     stride.size(), " strides for ", ir::TypeText(sliced)));
     return;
   }
-  ir::SliceAttributes a;
-  a.begin.resize(sliced.shape.size());
-  a.stride.assign(sliced.shape.size(), 1);
+  const auto masked = [](int32_t mask, size_t i) {
+    return (mask >> i & 1) != 0;
+  };
+  const auto is_new = [&](size_t i) {
+    return masked(options->new_axis_mask(), i) &&
+           !masked(options->ellipsis_mask(), i);
+  };
+  // Entries that stand for dimensions of the input, but for an ellipsis, which
+  // stands for all others.
+  size_t given = 0, ellipses = 0;
   for (size_t i = 0; i < begin.size(); ++i) {
-    const auto masked = [&](int32_t mask) { return (mask >> i & 1) != 0; };
+    ellipses += masked(options->ellipsis_mask(), i);
+    given += !masked(options->ellipsis_mask(), i) && !is_new(i);
+  }
+  const size_t rank = sliced.shape.size();
+  if (given > rank || ellipses > 1) {
+    in.Fail(Invalid(given, " ranges and ", ellipses, " ellipses for ",
+                    ir::TypeText(sliced)));
+    return;
+  }
+  ir::SliceAttributes a;
+  a.begin.resize(rank);
+  a.stride.assign(rank, 1);
+  Ints shape;     // of the result
+  size_t at = 0;  // dimension of the input
+  for (size_t i = 0; i < begin.size(); ++i) {
+    if (masked(options->ellipsis_mask(), i)) {
+      for (size_t n = given; n < rank; ++n) shape.push_back(sliced.shape[at++]);
+      continue;
+    }
+    if (is_new(i)) {
+      shape.push_back(1);
+      continue;
+    }
     const auto sane = [](int64_t value) {
       return -ir::kMaxElements <= value && value <= ir::kMaxElements;
     };
     if (stride[i] == 0 || !sane(stride[i]) || !sane(begin[i]) ||
         !sane(end[i])) {
-      in.Fail(Invalid("dimension ", i, " from ", begin[i], " to ", end[i],
+      in.Fail(Invalid("dimension ", at, " from ", begin[i], " to ", end[i],
                       " by ", stride[i]));
       return;
     }
-    a.stride[i] = stride[i];
-    int64_t& size = sliced.shape[i];
-    if (masked(options->shrink_axis_mask())) {
-      a.begin[i] = begin[i] < 0 ? begin[i] + size : begin[i];
-      a.stride[i] = 1;
+    int64_t& size = sliced.shape[at];
+    a.stride[at] = stride[i];
+    if (masked(options->shrink_axis_mask(), i)) {
+      a.begin[at] = begin[i] < 0 ? begin[i] + size : begin[i];
+      a.stride[at] = 1;
       size = 1;
     } else {
-      std::tie(a.begin[i], size) =
+      std::tie(a.begin[at], size) =
           Range(size, begin[i], options->offset() ? begin[i] + end[i] : end[i],
-                stride[i], masked(options->begin_mask()),
-                masked(options->end_mask()));
+                stride[i], masked(options->begin_mask(), i),
+                masked(options->end_mask(), i));
+      shape.push_back(size);
     }
+    ++at;
   }
+  for (; at < rank; ++at) shape.push_back(sliced.shape[at]);
   if (in.IsOpen(0)) {
-    Ints shape;
-    for (size_t i = 0; i < sliced.shape.size(); ++i) {
-      if ((options->shrink_axis_mask() >> i & 1) == 0) {
-        shape.push_back(sliced.shape[i]);
-      }
-    }
-    in.SetShape(0, std::move(shape));
+    in.SetShape(0, shape);
+  } else if (shape != in.type().shape) {
+    in.Fail(Invalid("the slice is ", ir::ShapeText(shape)));
+    return;
   }
   in.Emit(Op::kStridedSlice, sliced, {input}, a);
   in.Fold();
-  if (in.ok() && options->shrink_axis_mask() != 0) {
+  if (in.ok() && sliced.shape != shape) {
     ir::Node* slice = in.last();
     in.Emit(Op::kReshape, in.type(), {slice}, ir::NoAttributes{});
-  } else if (in.ok() && sliced.shape != in.type().shape) {
-    in.Fail(Invalid("the slice is ", ir::TypeText(sliced)));
   }
   in.Finish();
 }

@@ -26,6 +26,10 @@ const char* ShortName(tflite::TensorType type) {
   }
 }
 
+std::string TextOf(const flatbuffers::String* text) {
+  return text == nullptr ? "" : text->str();
+}
+
 }  // namespace
 
 absl::Status Prefixed(const std::string& prefix, const absl::Status& status) {
@@ -79,6 +83,35 @@ absl::StatusOr<const tflite::Model*> OpenModel(absl::Span<const uint8_t> file) {
   if (subgraphs < 1 || model->subgraphs()->Get(0) == nullptr)
     return Invalid("no graph");
   return model;
+}
+
+std::vector<std::string> SignaturesOf(const tflite::Model& model) {
+  std::vector<std::string> names;
+  if (model.signature_defs() == nullptr) return names;
+  for (const tflite::SignatureDef* signature : *model.signature_defs())
+    names.push_back(TextOf(signature ? signature->signature_key() : nullptr));
+  return names;
+}
+
+absl::StatusOr<const tflite::SignatureDef*> SignatureOf(
+    const tflite::Model& model, const std::string& name) {
+  const tflite::SignatureDef* none = nullptr;
+  if (name.empty()) return none;
+  const std::vector<std::string> names = SignaturesOf(model);
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i] != name) continue;
+    const tflite::SignatureDef* found = model.signature_defs()->Get(i);
+    if (found->subgraph_index() >= model.subgraphs()->size() ||
+        model.subgraphs()->Get(found->subgraph_index()) == nullptr)
+      return Invalid("signature '", name, "' is of subgraph ",
+                     found->subgraph_index());
+    return found;
+  }
+  if (names.empty())
+    return absl::NotFoundError(
+        absl::StrCat("the model has no signatures, and so none '", name, "'"));
+  return absl::NotFoundError(absl::StrCat(
+      "no signature '", name, "'; the model has ", absl::StrJoin(names, ", ")));
 }
 
 absl::StatusOr<const tflite::Tensor*> TfliteTensors::At(int index) const {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -43,6 +44,14 @@ std::string OperatorName(const tflite::OperatorCode& code);
 // The verified flatbuffer of a model with at least one subgraph. Errors:
 // DataLoss, InvalidArgument.
 absl::StatusOr<const tflite::Model*> OpenModel(absl::Span<const uint8_t> file);
+
+// Names of the model's signatures.
+std::vector<std::string> SignaturesOf(const tflite::Model& model);
+
+// The signature of that name, with a subgraph; null for "". NotFound lists the
+// names that there are.
+absl::StatusOr<const tflite::SignatureDef*> SignatureOf(
+    const tflite::Model& model, const std::string& name);
 
 class TfliteTensors {
  public:

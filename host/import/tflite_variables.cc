@@ -185,18 +185,9 @@ absl::Status Variables::Assign(TfliteGraph& graph, const tflite::Operator& op) {
   return absl::OkStatus();
 }
 
-absl::Status Variables::Finish(TfliteGraph& graph) const {
-  for (const std::string& name : order_) {
+void Variables::Finish(TfliteGraph& graph) const {
+  for (const std::string& name : order_)
     graph.module().outputs.push_back({name, variables_.at(name).value});
-  }
-  for (size_t i = 1; i < model_.subgraphs()->size(); ++i) {
-    if (initialisers_.count(static_cast<int>(i)) == 0) {
-      return absl::UnimplementedError(absl::StrCat(
-          "subgraph ", i, " of ", model_.subgraphs()->size(),
-          " is no initialiser that CALL_ONCE calls; others are not supported"));
-    }
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace systole::import

@@ -30,8 +30,8 @@ class Variables {
   // Imports one of these operators of the main graph.
   absl::Status Import(TfliteGraph& graph, const tflite::Operator& op,
                       tflite::BuiltinOperator code);
-  // Adds the outputs. Unimplemented if a subgraph is not an initialiser.
-  absl::Status Finish(TfliteGraph& graph) const;
+  // Adds the outputs.
+  void Finish(TfliteGraph& graph) const;
 
  private:
   struct Variable {

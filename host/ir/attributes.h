@@ -27,12 +27,16 @@ struct NoAttributes {
 };
 
 // The name of the input for callers.
+// `stored`: the element type in which callers have the values, if it is another
+// than the node's: "u8" for numbers that are 128 higher, "i64", or "i1".
 struct ParameterAttributes {
   std::string name;
+  std::string stored = {};
 
   template <typename Self, typename Visitor>
   static void Fields(Self& self, Visitor&& visit) {
     visit("name", self.name);
+    visit("stored", self.stored);
   }
 };
 
@@ -60,18 +64,18 @@ using AttributeKinds = KindList<
     NoAttributes, ParameterAttributes, ConstantAttributes, ConvAttributes,
     DenseAttributes, PoolAttributes, ClampAttributes, ReduceAttributes,
     SoftmaxAttributes, PadAttributes, AxisAttributes, GatherAttributes,
-    TransposeAttributes, SliceAttributes, ResizeAttributes, SlopeAttributes,
-    GeluAttributes, MatmulAttributes, Conv3DAttributes, LstmCellAttributes,
-    LstmOutputAttributes, HloCompareAttributes, HloReducePrecisionAttributes,
-    HloDimensionAttributes, HloDimensionsAttributes, HloSliceAttributes,
-    HloSizesAttributes, HloPadAttributes, HloGatherAttributes,
-    HloScatterAttributes, HloDotAttributes, HloConvolutionAttributes,
-    HloWindowAttributes, HloSortAttributes, HloRngBitsAttributes,
-    HloRngAttributes, HloBatchNormAttributes, HloCholeskyAttributes,
-    HloTriangularSolveAttributes, HloCollectiveAttributes,
-    HloCustomCallAttributes, HloStridedAttributes, HloMatrixProductAttributes,
-    TrainWindowAttributes, TrainArrayAttributes, TrainProductAttributes,
-    TrainAdamAttributes, TrainSgdAttributes>;
+    TransposeAttributes, SliceAttributes, ResizeAttributes, RowAttributes,
+    SlopeAttributes, GeluAttributes, MatmulAttributes, Conv3DAttributes,
+    LstmCellAttributes, LstmOutputAttributes, HloCompareAttributes,
+    HloReducePrecisionAttributes, HloDimensionAttributes,
+    HloDimensionsAttributes, HloSliceAttributes, HloSizesAttributes,
+    HloPadAttributes, HloGatherAttributes, HloScatterAttributes,
+    HloDotAttributes, HloConvolutionAttributes, HloWindowAttributes,
+    HloSortAttributes, HloRngBitsAttributes, HloRngAttributes,
+    HloBatchNormAttributes, HloCholeskyAttributes, HloTriangularSolveAttributes,
+    HloCollectiveAttributes, HloCustomCallAttributes, HloStridedAttributes,
+    HloMatrixProductAttributes, TrainWindowAttributes, TrainArrayAttributes,
+    TrainProductAttributes, TrainAdamAttributes, TrainSgdAttributes>;
 
 // A value of one of the kinds; each copy has its own. (A std::variant would
 // generate code for all kinds in every file that copies or destroys a node.)

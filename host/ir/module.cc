@@ -122,8 +122,9 @@ std::unique_ptr<Module> Module::Clone() const {
     }
   }
   for (const Output& output : outputs) {
-    copy->outputs.push_back(
-        {output.name, {copies.at(output.node.node), output.node.index}});
+    copy->outputs.push_back({output.name,
+                             {copies.at(output.node.node), output.node.index},
+                             output.stored});
   }
   return copy;
 }
@@ -166,6 +167,7 @@ bool Equal(const Module& a, const Module& b) {
   }
   for (size_t i = 0; i < a.outputs.size(); ++i) {
     if (a.outputs[i].name != b.outputs[i].name ||
+        a.outputs[i].stored != b.outputs[i].stored ||
         !same_value(a.outputs[i].node, b.outputs[i].node)) {
       return false;
     }

@@ -89,6 +89,7 @@ inline const Type& Value::type() const { return node->result_type(index); }
 struct Output {
   std::string name;  // name for callers
   Value node;
+  std::string stored = {};  // type for callers (ParameterAttributes)
 };
 
 class Module {

@@ -32,6 +32,7 @@ class Parser : private Reader {
         const Value value = Operand(scope);
         Expect("as");
         module->outputs.push_back({String(), value});
+        if (Accept("stored")) module->outputs.back().stored = String();
       } while (ok() && Accept(","));
       Expect("}");
     }

@@ -167,6 +167,8 @@ std::string Print(const Module& module, const PrintOptions& options) {
   const auto format = [](std::string* out, const Output& output) {
     AppendOperand(out, output.node);
     absl::StrAppend(out, " as ", Quoted(output.name));
+    if (!output.stored.empty())
+      absl::StrAppend(out, " stored ", Quoted(output.stored));
   };
   absl::StrAppend(&text, "  return ",
                   absl::StrJoin(module.outputs, ", ", format), "\n}\n");

@@ -42,11 +42,14 @@ absl::Status CheckType(const Type& type) {
   } else {
     SYSTOLE_IR_CHECK(q.axis == 0, "axis ", q.axis, " with one scale");
   }
-  const bool asymmetric =
-      type.element == ElementType::kInt8 && !q.per_channel();
-  SYSTOLE_IR_CHECK(asymmetric ? -128 <= q.zero_point && q.zero_point <= 127
-                              : q.zero_point == 0,
-                   "zero point ", q.zero_point, " of ", TypeText(type));
+  const int64_t limit = q.per_channel() ? 0
+                        : type.element == ElementType::kInt32
+                            ? 0
+                            : int64_t{1}
+                                  << (8 * ElementBytes(type.element) - 1);
+  SYSTOLE_IR_CHECK(
+      q.zero_point == 0 || (-limit <= q.zero_point && q.zero_point < limit),
+      "zero point ", q.zero_point, " of ", TypeText(type));
   return absl::OkStatus();
 }
 
@@ -77,7 +80,8 @@ absl::Status CheckTypes(const Node& node) {
     SYSTOLE_IR_RETURN_IF_ERROR(CheckType(node.result_type(i)));
   }
   const OpSet set = SetOf(node.op);
-  if (set == OpSet::kCore) return absl::OkStatus();
+  // A cast leads from one set to another.
+  if (set == OpSet::kCore || node.op == Op::kCast) return absl::OkStatus();
   const auto check = set == OpSet::kQuant ? CheckQuantType : CheckHloType;
   for (const Value& operand : node.operands) {
     SYSTOLE_IR_CHECK(set != OpSet::kQuant || operand->results() == 1,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "host/ir/quant/kernels.h"
 #include "host/lower/means.h"
 #include "host/lower/products.h"
 #include "host/lower/requantise.h"
@@ -30,19 +31,20 @@ bool SameShape(const model::Tensor& a, const model::Tensor& b) {
 class Builder {
  public:
   Builder(const Node& node, const Tables& tables, const TensorIndices& tensors,
-          const model::Network& network, const Target* target)
+          const model::Network& network, const Target* target, int64_t images)
       : node_(node),
         tables_(tables),
         tensors_(tensors),
         network_(network),
-        target_(target) {
+        target_(target),
+        images_(images) {
     layer_.name = node.name;
   }
 
   // Builds a mean, which may take several layers.
   absl::StatusOr<int> Mean(model::Network& network) {
     if (absl::Status s = AddInput(0, false); !s.ok()) return s;
-    return AppendMean(node_, layer_.inputs[0], target_, network);
+    return AppendMean(node_, layer_.inputs[0], target_, images_, network);
   }
 
   absl::StatusOr<model::Layer> Run() {
@@ -88,13 +90,20 @@ class Builder {
     return AddInput(*node_.operands[i], any_shape);
   }
 
+  // For windows: the input must have one height.
+  absl::Status AddImage() {
+    const ir::Type& type = node_.operands[0]->type;
+    if (OuterOf(type, images_) == 1) return AddInput(0, false);
+    return Unsupported(ir::TypeText(type), " is of several images");
+  }
+
   absl::Status AddInput(const Node& operand, bool any_shape) {
     const auto found = tensors_.find(&operand);
     if (found == tensors_.end()) {
       return Unsupported("operand '", operand.name,
                          "' is not a value of the device");
     }
-    const absl::StatusOr<model::Tensor> seen = TensorOf(operand);
+    const absl::StatusOr<model::Tensor> seen = TensorOf(operand, images_);
     if (!seen.ok()) return seen.status();
     if (!any_shape && !SameShape(*seen, network_.tensors[found->second])) {
       return Unsupported("operand '", operand.name,
@@ -122,10 +131,12 @@ class Builder {
     }
     layer_.weights = node_.operands[1]->literal().values<int8_t>();
     layer_.bias.assign(channels, 0);
-    if (node_.operands.size() == 3) {
+    if (node_.operands.size() == 3)
       layer_.bias = node_.operands[2]->literal().values<int32_t>();
-    }
-    return absl::OkStatus();
+    layer_.weight_zero_point = node_.operands[1]->quantization().zero_point;
+    if (node_.op == Op::kDepthwiseConv2D)
+      layer_.weights = ByChannel(layer_.weights, channels);
+    return CheckSums(node_, layer_.weights, layer_.bias);
   }
 
   absl::Status Convolution() {
@@ -133,19 +144,18 @@ class Builder {
     const ir::Ints& shape = node_.operands[1]->type.shape;
     const bool depthwise = node_.op == Op::kDepthwiseConv2D;
     layer_.op = depthwise ? model::Op::kDepthwise : model::Op::kConv2D;
-    absl::Status status = AddInput(0, false);
+    absl::Status status = AddImage();
     const int64_t channels = depthwise ? shape[3] : shape[0];
     if (status.ok()) status = AddWeights(channels);
     if (!status.ok()) return status;
     if (a.zero_point_folded) return Unsupported("a folded zero point");
-    if (depthwise) layer_.weights = ByChannel(layer_.weights, channels);
     layer_.window = WindowOf({shape[1], shape[2]}, a.stride, a.padding);
     layer_.window.dilation_h = static_cast<int>(a.dilation[0]);
     layer_.window.dilation_w = static_cast<int>(a.dilation[1]);
     SetClamp(a.clamp);
     for (int64_t c = 0; c < channels; ++c) {
       const absl::StatusOr<model::Requant> requant =
-          QuantiseMultiplier(ProductFactor(node_, c));
+          QuantiseMultiplier(ir::ProductFactor(node_, c));
       if (!requant.ok()) return requant.status();
       layer_.requant.push_back(*requant);
     }
@@ -155,7 +165,8 @@ class Builder {
   absl::Status Dense() {
     const auto& a = node_.attr<ir::DenseAttributes>();
     const ir::Ints& shape = node_.operands[1]->type.shape;
-    const bool one_row = node_.operands[0]->type.elements() == shape[1];
+    const bool one_row =
+        node_.operands[0]->type.elements() == images_ * shape[1];
     layer_.op = one_row ? model::Op::kDense : model::Op::kConv2D;
     absl::Status status = AddInput(0, true);
     if (status.ok()) status = AddWeights(shape[0]);
@@ -199,7 +210,7 @@ class Builder {
       const absl::Status status = AddInput(i, false);
       if (!status.ok()) return status;
     }
-    const absl::StatusOr<model::Tensor> result = TensorOf(node_);
+    const absl::StatusOr<model::Tensor> result = TensorOf(node_, images_);
     if (!result.ok()) return result.status();
     const model::Tensor& a = network_.tensors[layer_.inputs[0]];
     const model::Tensor& b = network_.tensors[layer_.inputs[1]];
@@ -257,7 +268,7 @@ class Builder {
   absl::Status Concat() {
     layer_.op = model::Op::kConcat;
     const int64_t axis = node_.attr<ir::AxisAttributes>().axis;
-    if (axis + 2 < node_.type.rank())
+    if (axis + 2 < node_.type.rank() || (images_ > 1 && axis == 0))
       return Unsupported(
           "a concatenation in other axes than width and "
           "channels");
@@ -284,7 +295,13 @@ class Builder {
         return Unsupported("a slice that goes backwards");
       if (i == 0 && stride != 1)
         return Unsupported("a slice of channels that do not lie together");
-      if (i >= 3) continue;  // dimensions of size 1
+      if (images_ > 1 && axis == 0) continue;  // stays whole
+      const bool whole =
+          a.begin[axis] == 0 && stride == 1 &&
+          node_.type.shape[axis] == node_.operands[0]->type.shape[axis];
+      if (i >= 2 && !whole && OuterOf(node_.operands[0]->type, images_) > 1)
+        return Unsupported("a slice of several dimensions before the last two");
+      if (i >= 3) continue;
       layer_.begin[2 - i] = static_cast<int>(a.begin[axis]);
       if (i > 0) *strides[i] = static_cast<int>(stride);
     }
@@ -301,7 +318,7 @@ class Builder {
     if (a.value != node_.quantization().zero_point)
       return Unsupported("padding by another value than the zero point");
     layer_.op = model::Op::kDepthwise;
-    if (absl::Status status = AddInput(0, false); !status.ok()) return status;
+    if (absl::Status status = AddImage(); !status.ok()) return status;
     layer_.window =
         WindowOf({1, 1}, {1, 1}, {a.low[1], a.low[2], a.high[1], a.high[2]});
     const absl::StatusOr<model::Requant> one = QuantiseMultiplier(1);
@@ -315,12 +332,18 @@ class Builder {
 
   absl::Status Pool() {
     const auto& a = node_.attr<ir::PoolAttributes>();
-    layer_.op = node_.op == Op::kMaxPool ? model::Op::kMaxPool
-                                         : model::Op::kAveragePool;
-    const absl::Status status = AddInput(0, false);
+    const bool max = node_.op == Op::kMaxPool;
+    layer_.op = max ? model::Op::kMaxPool : model::Op::kAveragePool;
+    absl::Status status = AddImage();
+    if (status.ok()) status = CheckPool(a);
     if (!status.ok()) return status;
     layer_.window = WindowOf(a.kernel, a.stride, a.padding);
     SetClamp(a.clamp);
+    if (max || !a.uint8) return absl::OkStatus();
+    const absl::StatusOr<model::Requant> requant = RequantOfAverage(node_);
+    if (!requant.ok()) return requant.status();
+    layer_.op = model::Op::kMean;
+    layer_.requant = {*requant};
     return absl::OkStatus();
   }
 
@@ -329,22 +352,24 @@ class Builder {
   const TensorIndices& tensors_;
   const model::Network& network_;
   const Target* const target_;
+  const int64_t images_;
   model::Layer layer_;
 };
 
 }  // namespace
 
-absl::StatusOr<int> AddTensor(model::Network& network, const Node& node) {
-  absl::StatusOr<model::Tensor> tensor = TensorOf(node);
+absl::StatusOr<int> AddTensor(model::Network& network, const Node& node,
+                              int64_t images) {
+  absl::StatusOr<model::Tensor> tensor = TensorOf(node, images);
   if (!tensor.ok()) return tensor.status();
   network.tensors.push_back(*std::move(tensor));
   return static_cast<int>(network.tensors.size() - 1);
 }
 
 absl::Status AppendLayer(const Node& node, const Tables& tables,
-                         const Target* target, TensorIndices& tensors,
-                         model::Network& network) {
-  Builder builder(node, tables, tensors, network, target);
+                         const Target* target, int64_t images,
+                         TensorIndices& tensors, model::Network& network) {
+  Builder builder(node, tables, tensors, network, target, images);
   if ((node.op == Op::kMean || node.op == Op::kSum) && node.type.quantization &&
       tables.ArgumentOf(&node) == nullptr) {
     const absl::StatusOr<int> output = builder.Mean(network);
@@ -353,7 +378,7 @@ absl::Status AppendLayer(const Node& node, const Tables& tables,
   }
   absl::StatusOr<model::Layer> layer = builder.Run();
   if (!layer.ok()) return layer.status();
-  const absl::StatusOr<int> output = AddTensor(network, node);
+  const absl::StatusOr<int> output = AddTensor(network, node, images);
   if (!output.ok()) return output.status();
   layer->output = *output;
   if (node.op == Op::kFullyConnected && layer->op == model::Op::kConv2D) {

@@ -20,14 +20,16 @@ using TensorIndices = std::unordered_map<const ir::Node*, int>;
 
 // Adds the tensor for a node's result: one int8 image of at most three
 // dimensions. Errors: Unimplemented.
-absl::StatusOr<int> AddTensor(model::Network& network, const ir::Node& node);
+absl::StatusOr<int> AddTensor(model::Network& network, const ir::Node& node,
+                              int64_t images);
 
 // Adds the layer of a node and its tensor; a mean may take several layers.
 // Errors: Unimplemented if the device has no such layer; the network is then
-// unchanged. `target`: null if every core must support the layer.
+// unchanged. `target`: null if every core must support the layer. `images`: of
+// every value (tensors.h).
 absl::Status AppendLayer(const ir::Node& node, const Tables& tables,
-                         const Target* target, TensorIndices& tensors,
-                         model::Network& network);
+                         const Target* target, int64_t images,
+                         TensorIndices& tensors, model::Network& network);
 
 }  // namespace systole::lower
 

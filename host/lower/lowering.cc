@@ -14,7 +14,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "host/files/printable.h"
+#include "host/files/refusals.h"
 #include "host/lower/layers.h"
+#include "host/lower/tensors.h"
 
 namespace systole::lower {
 namespace {
@@ -47,8 +50,12 @@ std::string UnitOf(Op op) {
 
 class Lowering {
  public:
-  Lowering(const ir::Module& module, const Target* target)
-      : module_(module), target_(target), tables_(module) {}
+  Lowering(const ir::Module& module, const Target* target, bool alone)
+      : module_(module),
+        target_(target),
+        alone_(alone),
+        images_(ImagesOf(module)),
+        tables_(module, images_) {}
 
   absl::StatusOr<Lowered> Run() {
     for (const auto& node : module_.nodes()) {
@@ -64,8 +71,16 @@ class Lowering {
     }
     if (!failed_.ok()) return failed_;
     if (lowered_.networks.empty()) {
-      return absl::UnimplementedError("no operator runs on the device");
+      const auto computes = [](const Placement& p) { return p.unit == "host"; };
+      if (!alone_ || std::none_of(lowered_.placements.begin(),
+                                  lowered_.placements.end(), computes))
+        return absl::UnimplementedError(Alone());
+      lowered_.networks.emplace_back();
+      lowered_.networks.back().name = module_.name;
+      lowered_.networks.back().inputs.clear();
+      lowered_.networks.back().outputs.clear();
     }
+    lowered_.images = images_;
     HandOver();
     for (int part = 0; part <= Networks(); ++part) {
       lowered_.parts.push_back(MakePart(part));
@@ -74,6 +89,22 @@ class Lowering {
   }
 
  private:
+  // Why nothing runs on the device.
+  std::string Alone() const {
+    std::vector<Refusal> reasons;
+    std::vector<std::string> list;
+    for (const Placement& p : lowered_.placements) {
+      if (p.unit != "host") continue;
+      reasons.push_back({p.op, p.node, p.reason});
+      list.push_back(absl::StrCat("'", p.node, "' (", p.op, "): ", p.reason));
+    }
+    if (list.empty()) return "no operator computes anything";
+    return absl::StrCat(
+        "no operator runs on the device: ", ReasonsText(reasons),
+        "; --host-operators=alone runs it on the host",
+        list.size() > 1 ? PrintableList(list) : "");
+  }
+
   int Networks() const { return static_cast<int>(lowered_.networks.size()); }
 
   // What a node reads where it runs; a function of one value reads only its
@@ -176,7 +207,8 @@ class Lowering {
       // A value with several shapes is added once.
       const Node* value = ValueOf(operand);
       if (tensors.count(value) == 0) {
-        const absl::StatusOr<int> tensor = AddTensor(network, *operand);
+        const absl::StatusOr<int> tensor =
+            AddTensor(network, *operand, images_);
         status = tensor.status();
         if (!status.ok()) break;
         network.tensors[*tensor].name = value->name;
@@ -190,7 +222,7 @@ class Lowering {
       }
     }
     if (status.ok())
-      status = AppendLayer(node, tables_, target_, tensors, network);
+      status = AppendLayer(node, tables_, target_, images_, tensors, network);
     if (status.ok()) return status;
     for (const Node* operand : added) tensors.erase(operand);
     network.tensors.resize(network.tensors.size() -
@@ -236,6 +268,22 @@ class Lowering {
     return absl::StrCat(module_.name, ".part", part);
   }
 
+  // A constant of the device, once for each image.
+  Node* Repeated(ir::Module& made, Node* constant) const {
+    ir::Type one = constant->type;
+    if (one.shape.empty() || one.shape[0] != 1)
+      one.shape.insert(one.shape.begin(), 1);
+    Node* image = made.Add({made.UniqueName(constant->name),
+                            Op::kReshape,
+                            one,
+                            {constant},
+                            ir::NoAttributes{}});
+    one.shape[0] = images_;
+    return made.Add({made.UniqueName(constant->name), Op::kConcatenate, one,
+                     std::vector<ir::Value>(images_, image),
+                     ir::AxisAttributes{0}});
+  }
+
   std::unique_ptr<ir::Module> MakePart(int part) const {
     auto made = std::make_unique<ir::Module>(PartName(part));
     std::unordered_map<const Node*, Node*> copies;
@@ -265,18 +313,22 @@ class Lowering {
         continue;
       for (const Node* operand : node->operands) need(operand);
       Node* copy = made->Add(*node);
-      for (ir::Value& operand : copy->operands) operand = copies.at(operand);
+      for (ir::Value& operand : copy->operands)
+        operand.node = copies.at(operand.node);
       copies[node.get()] = copy;
     }
     if (part == Networks()) {
       for (const ir::Output& output : module_.outputs) {
         need(output.node);
-        made->outputs.push_back({output.name, copies.at(output.node)});
+        made->outputs.push_back(
+            {output.name, copies.at(output.node), output.stored});
       }
     } else {
       for (const auto& node : module_.nodes()) {
         if (leaves_.count(node.get()) > 0 && step_.at(node.get()) == 2 * part) {
-          made->outputs.push_back({node->name, copies.at(node.get())});
+          Node* copy = copies.at(node.get());
+          if (node->is_constant() && images_ > 1) copy = Repeated(*made, copy);
+          made->outputs.push_back({node->name, copy});
         }
       }
     }
@@ -286,6 +338,8 @@ class Lowering {
 
   const ir::Module& module_;
   const Target* const target_;
+  const bool alone_;
+  const int64_t images_;
   const Tables tables_;
   Lowered lowered_;
   absl::Status failed_;  // the first error, other than unsupported nodes
@@ -323,8 +377,8 @@ int64_t Macs(const Node& node) {
 }
 
 absl::StatusOr<Lowered> LowerModule(const ir::Module& module,
-                                    const Target* target) {
-  return Lowering(module, target).Run();
+                                    const Target* target, bool alone) {
+  return Lowering(module, target, alone).Run();
 }
 
 }  // namespace systole::lower

@@ -41,6 +41,9 @@ struct Placement {
 // its outputs. A part without computation passes its values on.
 struct Lowered {
   std::vector<model::Network> networks;  // at least one
+  // Of every value that is passed between host and networks; the networks
+  // process one.
+  int64_t images = 1;
   // One more than networks; for ir::EvaluateModule.
   std::vector<std::unique_ptr<ir::Module>> parts;
   std::vector<Placement> placements;
@@ -53,9 +56,11 @@ struct Lowered {
 int64_t Macs(const ir::Node& node);
 
 // Lowers for the target, or for every target that runs quantised networks.
-// Errors: Unimplemented if nothing runs on the device.
+// `alone`: the host may be alone, with a network that is empty. Errors:
+// Unimplemented if nothing runs on the device; it says why.
 absl::StatusOr<Lowered> LowerModule(const ir::Module& module,
-                                    const Target* target = nullptr);
+                                    const Target* target = nullptr,
+                                    bool alone = false);
 
 }  // namespace systole::lower
 

@@ -312,20 +312,20 @@ class Pieces {
   std::vector<model::Layer> layers_;
 };
 
-absl::StatusOr<Extent> ExtentOf(const ir::Node& node) {
+absl::StatusOr<Extent> ExtentOf(const ir::Node& node, int64_t images) {
   const ir::Type& from = node.operands[0]->type;
-  const absl::StatusOr<model::Tensor> in = TensorOf(*node.operands[0]);
+  const absl::StatusOr<model::Tensor> in = TensorOf(*node.operands[0], images);
   if (!in.ok()) return in.status();
-  Extent e;
-  e.h = in->height;
-  e.w = in->width;
+  Extent e{false, false, in->height, in->width};
   for (const int64_t axis : node.attr<ir::ReduceAttributes>().axes) {
     const int64_t from_end = from.rank() - 1 - axis;
-    if (from_end == 0 && in->channels > 1)
+    const bool outer =
+        from_end >= 2 && from.shape[axis] > 1 && OuterOf(from, images) > 1;
+    if (outer || (from_end == 0 && in->channels > 1))
       return absl::UnimplementedError(absl::StrCat(
           "a ", ir::OpName(node.op), " over other axes than height and width"));
     e.width = e.width || from_end == 1;
-    e.height = e.height || from_end == 2;
+    e.height = e.height || (from_end == 2 && from.shape[axis] > 1);
   }
   // An axis with one position may count or not.
   e.height = e.height || e.h == 1;
@@ -358,10 +358,11 @@ bool SumsAtOnce(const Extent& e, int64_t channels, const Target* target) {
 }  // namespace
 
 absl::StatusOr<int> AppendMean(const ir::Node& node, int input,
-                               const Target* target, model::Network& network) {
-  const absl::StatusOr<Extent> extent = ExtentOf(node);
+                               const Target* target, int64_t images,
+                               model::Network& network) {
+  const absl::StatusOr<Extent> extent = ExtentOf(node, images);
+  absl::StatusOr<model::Tensor> result = TensorOf(node, images);
   if (!extent.ok()) return extent.status();
-  absl::StatusOr<model::Tensor> result = TensorOf(node);
   if (!result.ok()) return result.status();
   const model::Tensor& in = network.tensors[input];
   result->height = extent->height ? 1 : in.height;

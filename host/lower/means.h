@@ -28,9 +28,10 @@ namespace systole::lower {
 // Adds the layers of a mean, or a sum, of tensor `input`. Returns the tensor of
 // its result, with the shape that it has in memory. Errors: Unimplemented; the
 // network is then unchanged. `target`: null if every core must support the
-// layers.
+// layers. `images`: of every value.
 absl::StatusOr<int> AppendMean(const ir::Node& node, int input,
-                               const Target* target, model::Network& network);
+                               const Target* target, int64_t images,
+                               model::Network& network);
 
 }  // namespace systole::lower
 

@@ -29,7 +29,13 @@ bool IsUnary(Op op) {
     case Op::kElu:
     case Op::kGelu:
     case Op::kLeakyRelu:
+    case Op::kSin:
+    case Op::kCos:
+    case Op::kFloor:
+    case Op::kCeil:
+    case Op::kRound:
     case Op::kRelu:
+    case Op::kRescale:
     case Op::kQuantize:
       return true;
     default:
@@ -55,12 +61,13 @@ bool IsBinary(Op op) {
 // f32 between DEQUANTIZE and QUANTIZE: nothing else may depend on its bits.
 bool IsReal(const Node& node) {
   return node.type.element == ir::ElementType::kFloat32 &&
-         (IsUnary(node.op) || node.op == Op::kDequantize);
+         (IsUnary(node.op) || node.op == Op::kDequantize ||
+          node.op == Op::kDiv || node.op == Op::kPow);
 }
 
 }  // namespace
 
-Tables::Tables(const ir::Module& module) {
+Tables::Tables(const ir::Module& module, int64_t images) {
   std::unordered_map<const Node*, const Node*> reals;  // their arguments
   // For a node handled before: its argument. For other nodes: the node itself,
   // if it is a tensor of the device.
@@ -68,12 +75,12 @@ Tables::Tables(const ir::Module& module) {
     if (const Node* own = ArgumentOf(node)) return own;
     if (const auto real = reals.find(node); real != reals.end())
       return real->second;
-    return TensorOf(*node).ok() ? node : nullptr;
+    return TensorOf(*node, images).ok() ? node : nullptr;
   };
   for (const auto& node : module.nodes()) {
     const bool real = IsReal(*node);
-    if (!real &&
-        (!(IsUnary(node->op) || IsBinary(node->op)) || !TensorOf(*node).ok()))
+    if (!real && (!(IsUnary(node->op) || IsBinary(node->op)) ||
+                  !TensorOf(*node, images).ok()))
       continue;
     const Node* argument = nullptr;
     const bool one = std::all_of(

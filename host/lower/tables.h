@@ -23,7 +23,8 @@ namespace systole::lower {
 
 class Tables {
  public:
-  explicit Tables(const ir::Module& module);
+  // `images`: of every value (tensors.h).
+  Tables(const ir::Module& module, int64_t images);
 
   // The value that the node is an elementwise function of; that value itself is
   // no such function. Null for other nodes.

@@ -11,9 +11,18 @@
 
 namespace systole::lower {
 
-// Height, width and channels are the last three dimensions; the dimensions
-// before them must be 1. Errors: Unimplemented for other shapes and types.
-absl::StatusOr<model::Tensor> TensorOf(const ir::Node& node);
+// The number of images that every value of the device has: the first dimension
+// of all inputs, if windows or values of four dimensions have it too. Else 1.
+int64_t ImagesOf(const ir::Module& module);
+
+// The product of the dimensions before the last three, without that of images.
+int64_t OuterOf(const ir::Type& type, int64_t images);
+
+// The tensor of one of `images` images, which are the first dimension if there
+// are several. Width and channels are the last two dimensions, the height is
+// all before them. A constant is the same for all images. Errors: Unimplemented
+// for other shapes and types.
+absl::StatusOr<model::Tensor> TensorOf(const ir::Node& node, int64_t images);
 
 }  // namespace systole::lower
 

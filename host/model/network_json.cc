@@ -272,6 +272,8 @@ absl::StatusOr<Layer> ParseLayer(const Json& json, const Network& network) {
     layer.rounding =
         rounding == "single" ? Rounding::kSingle : Rounding::kDouble;
   }
+  if (HasRequant(layer.op) && json.contains("weight_zero_point"))
+    layer.weight_zero_point = fields.Int("weight_zero_point");
   if (Factors(layer.op) > 0) ParseFactors(fields, layer);
   if (layer.op == Op::kTable) ParseTable(fields, layer);
   if (layer.op == Op::kSlice) {
@@ -304,6 +306,8 @@ Json LayerJson(const Network& network, const Layer& layer) {
     json["rounding"] =
         layer.rounding == Rounding::kDouble ? "double" : "single";
   }
+  if (layer.weight_zero_point != 0)
+    json["weight_zero_point"] = layer.weight_zero_point;
   const Requant* const factors =
       layer.op == Op::kAdd ? layer.add.data() : layer.requant.data();
   for (size_t i = 0; i < Factors(layer.op); ++i) {

@@ -112,6 +112,9 @@ absl::Status CheckWeighted(const std::string& what, const Layer& layer,
     return Bad(what, layer.weights.size(), " weights instead of ", channels,
                " x ", depth);
   }
+  const int zero = layer.weight_zero_point;
+  if (zero < -128 || zero > 127 || (zero != 0 && layer.op == Op::kSums))
+    return Bad(what, "weights with zero point ", zero);
   const size_t factors = HasRequant(layer.op) ? channels : 0;
   if (layer.bias.size() != factors || layer.requant.size() != factors) {
     return Bad(what, layer.bias.size(), " biases and ", layer.requant.size(),

@@ -66,7 +66,7 @@ absl::StatusOr<Source> ReadNetworkSource(const std::string& path) {
 
 absl::StatusOr<Source> SourceOf(std::unique_ptr<ir::Module> module,
                                 ir::PassManager::Observer observer,
-                                const Preset* preset) {
+                                const Preset* preset, bool alone) {
   Source source;
   source.module = module->Clone();
   ir::PassManager passes = ir::StandardPasses();
@@ -76,7 +76,7 @@ absl::StatusOr<Source> SourceOf(std::unique_ptr<ir::Module> module,
   std::optional<Target> target;
   if (preset != nullptr) target.emplace(*preset);
   absl::StatusOr<lower::Lowered> lowered =
-      lower::LowerModule(*module, target ? &*target : nullptr);
+      lower::LowerModule(*module, target ? &*target : nullptr, alone);
   if (!lowered.ok()) return lowered.status();
   source.lowered = *std::move(lowered);
   return source;
@@ -84,7 +84,8 @@ absl::StatusOr<Source> SourceOf(std::unique_ptr<ir::Module> module,
 
 absl::StatusOr<Source> ReadSource(const std::string& path,
                                   ir::PassManager::Observer observer,
-                                  const Preset* preset) {
+                                  const Preset* preset,
+                                  const std::string& signature, bool alone) {
   absl::StatusOr<FileKind> kind = KindOfFile(path);
   if (!kind.ok()) return kind.status();
   // For a damaged file, the reader that fits the file name reports the error.
@@ -97,16 +98,16 @@ absl::StatusOr<Source> ReadSource(const std::string& path,
     return WrongKind(path, *kind, "a model (.tflite, .safetensors)");
   const absl::StatusOr<std::string> bytes = ReadFile(path);
   if (!bytes.ok()) return bytes.status();
-  if (import::IsFloatTflite(*bytes)) {
+  if (import::IsFloatTflite(*bytes, signature)) {
     return absl::InvalidArgumentError(absl::StrCat(
         path,
         ": is a float model, which is compiled when it runs: `systole run`, "
         "`systole profile`"));
   }
-  auto module = import::ReadTflite(path);
+  auto module = import::ReadTflite(path, signature);
   if (!module.ok()) return module.status();
   absl::StatusOr<Source> source =
-      SourceOf(*std::move(module), std::move(observer), preset);
+      SourceOf(*std::move(module), std::move(observer), preset, alone);
   if (!source.ok()) {
     return absl::Status(source.status().code(),
                         absl::StrCat(path, ": ", source.status().message()));
@@ -133,9 +134,13 @@ absl::StatusOr<CompiledModel> Build(const Source& source, const Preset& preset,
         variables[0].parameter->attr<ir::ParameterAttributes>().name,
         "' from image to image, so a run takes one"));
   }
+  compiler::Options of_images = options;
+  of_images.batch *= static_cast<int>(source.lowered.images);
   for (const model::Network& network : source.lowered.networks) {
     absl::StatusOr<Program> program =
-        compiler::CompileNetwork(network, preset, options);
+        network.layers.empty()
+            ? compiler::IdleProgram(preset)
+            : compiler::CompileNetwork(network, preset, of_images);
     if (!program.ok()) return program.status();
     model.programs.push_back(*std::move(program));
   }

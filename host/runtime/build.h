@@ -27,16 +27,21 @@ struct Source {
 
 // Runs the standard passes and divides the module between device and host.
 // `observer` sees it after each pass. Without a preset, the result suits every
-// preset that runs such models.
+// preset that runs such models. `alone`: the host may be alone
+// (lower::LowerModule).
 absl::StatusOr<Source> SourceOf(std::unique_ptr<ir::Module> module,
                                 ir::PassManager::Observer observer = nullptr,
-                                const Preset* preset = nullptr);
+                                const Preset* preset = nullptr,
+                                bool alone = false);
 
 // Reads a TensorFlow Lite model or a network (.safetensors), whatever the
-// file's extension is. Errors name the file.
+// file's extension is. `signature`: of those of a TensorFlow Lite model, "" for
+// the first subgraph. Errors name the file.
 absl::StatusOr<Source> ReadSource(const std::string& path,
                                   ir::PassManager::Observer observer = nullptr,
-                                  const Preset* preset = nullptr);
+                                  const Preset* preset = nullptr,
+                                  const std::string& signature = "",
+                                  bool alone = false);
 
 // The model's name, its host parts, and the placement of its operators.
 CompiledModel WithoutPrograms(const Source& source);

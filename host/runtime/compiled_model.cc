@@ -48,11 +48,13 @@ absl::Status CheckVariables(const CompiledModel& model, int64_t batch) {
              "' from image to image: a run takes one image, not ", batch);
 }
 
-// Checks that a tensor of the device has values of a host type.
-absl::Status CheckTensor(const TensorInfo& tensor, const ir::Type& type) {
+// Checks that a tensor of the device has values of a host type, which is of so
+// many images.
+absl::Status CheckTensor(const TensorInfo& tensor, const ir::Type& type,
+                         int64_t images) {
   const bool same = tensor.type == ElementType::kInt8 &&
                     type.element == ir::ElementType::kInt8 &&
-                    type.elements() == tensor.elements() / tensor.n &&
+                    type.elements() == tensor.elements() / tensor.n * images &&
                     type.quantization && !type.quantization->per_channel() &&
                     type.quantization->zero_point == tensor.zero_point;
   if (same) return absl::OkStatus();
@@ -73,6 +75,7 @@ absl::Status CheckParts(const CompiledModel& model) {
   };
   std::map<std::string, Given> given;
   int64_t batch = 0;
+  const int64_t images = model.images();
   absl::Status status;
   for (size_t i = 0; i < model.parts.size(); ++i) {
     const ir::Module& part = *model.parts[i];
@@ -81,7 +84,7 @@ absl::Status CheckParts(const CompiledModel& model) {
       const std::string& name = parameter->attr<ir::ParameterAttributes>().name;
       const auto found = given.find(name);
       if (found != given.end() && found->second.tensor != nullptr) {
-        status = CheckTensor(*found->second.tensor, parameter->type);
+        status = CheckTensor(*found->second.tensor, parameter->type, images);
         if (!status.ok()) return status;
       } else if (found == given.end() ||
                  found->second.value->node->type != parameter->type) {
@@ -111,7 +114,7 @@ absl::Status CheckParts(const CompiledModel& model) {
       }
       const TensorInfo* const other = found->second.tensor;
       if (other == nullptr) {
-        status = CheckTensor(tensor, found->second.value->node->type);
+        status = CheckTensor(tensor, found->second.value->node->type, images);
       } else if (other->type != tensor.type ||
                  other->elements() != tensor.elements() ||
                  other->zero_point != tensor.zero_point) {
@@ -123,8 +126,12 @@ absl::Status CheckParts(const CompiledModel& model) {
       if (tensor.is_output) given[tensor.name] = {nullptr, &tensor};
     }
   }
+  // A program without tensors only ends: the host computes all.
+  if (batch == 0 && model.programs.front().tensors.empty()) batch = 1;
   if (batch == 0) return Bad("the program has neither input nor output");
-  return CheckVariables(model, batch);
+  if (batch % images != 0)
+    return Bad("programs of ", batch, " images for values of ", images);
+  return CheckVariables(model, batch / images);
 }
 
 // Checks that the programs can be placed anywhere, with at most one part of the
@@ -205,7 +212,20 @@ std::vector<CompiledModel::Variable> CompiledModel::VariablesOf(
 
 int64_t CompiledModel::batch() const {
   for (const TensorInfo& tensor : programs.front().tensors) {
-    if (tensor.is_input || tensor.is_output) return tensor.n;
+    if (tensor.is_input || tensor.is_output) return tensor.n / images();
+  }
+  return 1;
+}
+
+int64_t CompiledModel::images() const {
+  if (programs.empty()) return 1;
+  for (const TensorInfo& tensor : programs.front().tensors) {
+    if (!tensor.is_input) continue;
+    const int64_t image = std::max<int64_t>(1, tensor.elements() / tensor.n);
+    for (const ir::Output& output : parts.front()->outputs) {
+      if (output.name == tensor.name)
+        return std::max<int64_t>(1, output.node->type.elements() / image);
+    }
   }
   return 1;
 }

@@ -23,8 +23,8 @@
 namespace systole::runtime {
 
 // Host parts and programs alternate, with host parts first and last. Values are
-// passed by name (lowering.h). Host parts work on one image, a program on
-// `batch()` images.
+// passed by name (lowering.h). Host parts do one run of the model, a program
+// `batch()` runs, of images() images each.
 struct CompiledModel {
   std::string name;
   std::vector<Program> programs;                   // at least one
@@ -44,7 +44,10 @@ struct CompiledModel {
   std::vector<Variable> variables() const { return VariablesOf(parts); }
   static std::vector<Variable> VariablesOf(
       const std::vector<std::unique_ptr<ir::Module>>& parts);
+  // Runs of the model that one run of the programs does.
   int64_t batch() const;
+  // Images that every value between host and device has (lowering.h).
+  int64_t images() const;
   const std::string& preset() const { return programs.front().preset; }
   // Bytes of the largest memory part with this use.
   uint64_t MostBytes(MemoryUse use) const;

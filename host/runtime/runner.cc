@@ -116,7 +116,7 @@ absl::Status Runner::RunProgram(const Program& program, Values& values,
         device.ReadTensor(tensor);
     if (!bytes.ok()) return bytes.status();
     std::vector<int8_t> dense(bytes->begin(), bytes->end());
-    dense.resize(dense.size() / tensor.n * run.images);
+    dense.resize(dense.size() / tensor.n * run.images * model_.images());
     if (tensor.is_output) values[tensor.name] = Literal(dense);
     run.tensors[tensor.name] = std::move(dense);
   }

@@ -29,7 +29,7 @@ struct CompileArgs {
                                "models/mnist_cnn.safetensors"),
               preset = "edge", output = "out.tpu";
   bool print_ir = false, constants = false, json = false, loops = false;
-  std::string host_operators = "allow";
+  std::string host_operators = "allow", signature;
   std::vector<std::string> print_after;
   compiler::Options options;
 };
@@ -96,7 +96,7 @@ absl::Status Compile(const CompileArgs& args) {
       [&](const std::string& pass, const ir::Module& module) {
         printer.Module(pass, module);
       },
-      *preset);
+      *preset, args.signature, args.host_operators == "alone");
   if (!source.ok()) return source.status();
   const lower::Lowered& lowered = source->lowered;
   printer.Module("lowering-head", lowered.head());
@@ -203,6 +203,8 @@ void AddCompileCommand(CLI::App& app, Action& chosen) {
   sub->add_flag("--print-constants", args->constants,
                 "Print constants in full, so that the text can be read back");
   AddHostOperatorsOption(*sub, args->host_operators);
+  AddSignatureOption(*sub, args->signature);
+  AddVerboseOption(*sub);
   sub->add_flag("--json", args->json,
                 "Print JSON, as `systole info --json` does. Its member \"ir\" "
                 "is what --print-ir asks for");

@@ -22,8 +22,9 @@ namespace systole::tools {
 namespace {
 
 // A model that is not compiled yet.
-absl::Status ModelInfo(const std::string& input, bool as_json) {
-  const auto source = runtime::ReadSource(input);
+absl::Status ModelInfo(const std::string& input, const std::string& signature,
+                       bool as_json) {
+  const auto source = runtime::ReadSource(input, nullptr, nullptr, signature);
   if (!source.ok()) return source.status();
   const runtime::CompiledModel model = runtime::WithoutPrograms(*source);
   if (as_json) {
@@ -111,7 +112,7 @@ absl::Status Info(const InfoArgs& args) {
   const bool as_json = args.json;
   const auto kind = KindOfFile(input);
   if (!kind.ok()) return kind.status();
-  const auto module = ModuleKindOf(input);
+  const auto module = ModuleKindOf(input, args.module.signature);
   if (!module.ok()) return module.status();
   if (*module != ModuleKind::kNone) return ModuleInfo(args, *module);
   if (absl::Status s = CheckNoModuleArgs(input, args.module); !s.ok()) return s;
@@ -123,7 +124,7 @@ absl::Status Info(const InfoArgs& args) {
   }
   if (*kind != FileKind::kProgram && !absl::EndsWith(input, ".tpu")) {
     if (*kind == FileKind::kTflite || *kind == FileKind::kSafetensors)
-      return ModelInfo(input, as_json);
+      return ModelInfo(input, args.module.signature, as_json);
     return WrongKind(
         input, *kind,
         "a program (.tpu) or model (.tflite, .safetensors, ONNX, StableHLO)");

@@ -59,7 +59,8 @@ std::string RunCommand(const ProfileArgs& args,
                        const runtime::CompiledModel& model) {
   return absl::StrCat(ToolWord(), " run ", ShellWord(args.run.model),
                       " --random ", model.batch(), " --seed ", args.run.seed,
-                      " --preset ", model.preset(), " --batch ", model.batch(),
+                      ModuleOptionsText(args.run.module), " --preset ",
+                      model.preset(), " --batch ", model.batch(),
                       FirmwareOption(args));
 }
 
@@ -292,7 +293,7 @@ absl::Status RunProfile(const ProfileArgs& args) {
     if (program->FindSection(runtime::kModelSection) == nullptr)
       return ProfileProgram(args, *program);
   }
-  const auto module = ModuleKindOf(args.run.model);
+  const auto module = ModuleKindOf(args.run.model, args.run.module.signature);
   if (!module.ok()) return module.status();
   if (*module != ModuleKind::kNone) {
     return ProfileModuleFile(

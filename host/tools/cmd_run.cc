@@ -57,7 +57,7 @@ absl::Status RunFile(const RunArgs& args) {
         ": has a model; --memory, --dump and --second are for programs without "
         "one"));
   }
-  const auto module = ModuleKindOf(args.model);
+  const auto module = ModuleKindOf(args.model, args.module.signature);
   if (!module.ok()) return module.status();
   if (*module != ModuleKind::kNone) return RunModuleFile(args, *module);
   if (absl::Status s = CheckNoModuleArgs(args.model, args.module); !s.ok())
@@ -167,6 +167,10 @@ absl::Status CheckProgram(const RunArgs& args,
         "%s: was compiled for %d image(s) a run, but --batch is %d", args.model,
         model.batch(), *args.batch));
   }
+  if (!args.module.signature.empty() && args.check.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(args.model, ": is compiled; --signature has no effect"));
+  }
   return CheckHostOperators(args.host_operators, args.model, model.placements);
 }
 
@@ -274,7 +278,9 @@ absl::StatusOr<runtime::CompiledModel> ReadOrBuild(const RunArgs& args) {
   }
   const auto preset = PresetByName(args.preset);
   if (!preset.ok()) return preset.status();
-  const auto source = runtime::ReadSource(args.model, nullptr, *preset);
+  const auto source =
+      runtime::ReadSource(args.model, nullptr, *preset, args.module.signature,
+                          args.host_operators == "alone");
   if (!source.ok()) return source.status();
   if (absl::Status s = CheckHostOperators(args.host_operators, args.model,
                                           source->lowered.placements);

@@ -23,6 +23,7 @@
 #include "host/capi/processor.h"
 #include "host/files/printable.h"
 #include "host/files/read_file.h"
+#include "host/files/refusals.h"
 #include "host/tools/commands.h"
 #include "host/tools/interrupt.h"
 #include "host/tools/options.h"
@@ -150,7 +151,9 @@ int Run(int argc, char** argv) {
   const absl::Status status = action();
   if (status.ok()) return ExitCode(0);
   std::fflush(stdout);
-  const std::string message(status.message());
+  std::string message(status.message());
+  if (absl::IsUnimplemented(status) && !systole::tools::Verbose())
+    message = systole::WithoutList(message);
   std::fprintf(stderr, "systole: %s\n",
                ForTerminal(message, argc, argv).c_str());
   const int interrupted = systole::tools::InterruptExitCode();

@@ -70,6 +70,7 @@ absl::Status ModelCheck::RunPart(const ir::Module& part, bool first,
 absl::Status ModelCheck::CompareProgram(
     size_t number, const model::Network& network, const Program& program,
     const RunStats& stats, const runtime::BatchRun& run, Values& values) {
+  if (network.layers.empty()) return absl::OkStatus();
   Inputs inputs;
   for (size_t i = 0; i < network.inputs.size(); ++i) {
     inputs.push_back(
@@ -94,7 +95,7 @@ absl::Status ModelCheck::CompareProgram(
           "the model to check against has no '", layer.output, "'"));
     }
     TensorInfo tensor = *program.FindTensor(layer.output);
-    tensor.n = run.images;
+    tensor.n = run.images * source_.lowered.images;
     std::optional<uint64_t> cycle;
     Record(layer.output, DescribeMismatch(program, preset, layer, tensor,
                                           BytesOf(got->second),

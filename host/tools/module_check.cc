@@ -23,7 +23,7 @@ bool SameShape(const ir::Type& a, const ir::Type& b) {
 absl::StatusOr<ModuleProgram> ReadGolden(const std::string& file,
                                          const ModuleArgs& args,
                                          const ModuleProgram& program) {
-  const auto kind = ModuleKindOf(file);
+  const auto kind = ModuleKindOf(file, args.signature);
   if (!kind.ok()) return kind.status();
   if (*kind == ModuleKind::kNone) {
     const auto other = KindOfFile(file);

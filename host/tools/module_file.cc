@@ -98,6 +98,7 @@ absl::Status AddShape(const std::string& text, import::FloatOptions& options) {
 
 absl::StatusOr<import::FloatOptions> FloatOptionsOf(const ModuleArgs& args) {
   import::FloatOptions options;
+  options.signature = args.signature;
   if (args.precision == "high") options.precision = ir::Precision::kHigh;
   if (args.precision == "highest") options.precision = ir::Precision::kHighest;
   for (const std::string& text : args.shapes) {
@@ -139,6 +140,12 @@ absl::Status CheckModuleArgs(const std::string& path, ModuleKind kind,
   const bool tflite = kind == ModuleKind::kFloatTflite;
   const bool onnx = kind == ModuleKind::kOnnx;
   const char *option = nullptr, *models = "";
+  const auto file = KindOfFile(path);
+  if (!args.signature.empty() && file.ok() && *file != FileKind::kTflite &&
+      *file != FileKind::kProgram) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": --signature is for TensorFlow Lite models only"));
+  }
   if (!args.precision.empty() && !tflite && !onnx) {
     option = "--precision";
     models = "float TensorFlow Lite and ONNX";
@@ -170,7 +177,8 @@ Literal Rounded(const Literal& values, ir::ElementType element) {
 
 }  // namespace
 
-absl::StatusOr<ModuleKind> ModuleKindOf(const std::string& path) {
+absl::StatusOr<ModuleKind> ModuleKindOf(const std::string& path,
+                                        const std::string& signature) {
   const auto kind = KindOfFile(path);
   if (!kind.ok()) return kind.status();
   if (*kind == FileKind::kStableHlo) return ModuleKind::kStableHlo;
@@ -178,8 +186,8 @@ absl::StatusOr<ModuleKind> ModuleKindOf(const std::string& path) {
   if (*kind != FileKind::kTflite) return ModuleKind::kNone;
   const auto bytes = ReadFile(path);
   if (!bytes.ok()) return bytes.status();
-  return import::IsFloatTflite(*bytes) ? ModuleKind::kFloatTflite
-                                       : ModuleKind::kNone;
+  return import::IsFloatTflite(*bytes, signature) ? ModuleKind::kFloatTflite
+                                                  : ModuleKind::kNone;
 }
 
 std::string ModuleKindText(ModuleKind kind) {

@@ -31,13 +31,16 @@ struct ModuleArgs {
   // Of ONNX: "NAME=SIZE" of open dimensions; "NAME=FILE.npy" or "NAME=1,2" of
   // inputs.
   std::vector<std::string> dims, fixed;
+  // Of TensorFlow Lite, of integers too: the signature, "" for the first graph.
+  std::string signature;
   bool quiet = false;  // without notes
 };
 
 enum class ModuleKind { kNone, kStableHlo, kFloatTflite, kOnnx };
 
 // kNone: the file is something else. Errors: the file cannot be read.
-absl::StatusOr<ModuleKind> ModuleKindOf(const std::string& path);
+absl::StatusOr<ModuleKind> ModuleKindOf(const std::string& path,
+                                        const std::string& signature);
 // "StableHLO", "a float model", "an ONNX model".
 std::string ModuleKindText(ModuleKind kind);
 

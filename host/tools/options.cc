@@ -146,8 +146,9 @@ CLI::Option* AddHostOperatorsOption(CLI::App& sub, std::string& choice) {
   return sub
       .add_option("--host-operators", choice,
                   "Operators that the device cannot run: allow runs them on "
-                  "the host, error refuses the model")
-      ->check(CLI::IsMember({"allow", "error"}))
+                  "the host, error refuses the model, alone runs a model even "
+                  "if that is all of it")
+      ->check(CLI::IsMember({"allow", "error", "alone"}))
       ->capture_default_str();
 }
 
@@ -159,7 +160,29 @@ void AddFirmwareOption(CLI::App& sub, std::string& file) {
       ->check(FileName());
 }
 
+namespace {
+bool verbose = false;
+}  // namespace
+
+void AddVerboseOption(CLI::App& sub) {
+  sub.add_flag("--verbose", verbose,
+               "Of a model that is refused, list everything that stands in "
+               "the way");
+}
+
+bool Verbose() { return verbose; }
+
+CLI::Option* AddSignatureOption(CLI::App& sub, std::string& signature) {
+  return sub
+      .add_option("--signature", signature,
+                  "The signature of a TensorFlow Lite model to use; without "
+                  "it, the first graph of the file")
+      ->check(FileName());
+}
+
 void AddModuleOptions(CLI::App& sub, ModuleArgs& args) {
+  AddVerboseOption(sub);
+  AddSignatureOption(sub, args.signature);
   const char* const group = "A float TensorFlow Lite or ONNX model";
   const char* const tflite = "A float TensorFlow Lite model";
   const char* const onnx = "An ONNX model";
@@ -188,6 +211,8 @@ void AddModuleOptions(CLI::App& sub, ModuleArgs& args) {
 
 std::string ModuleOptionsText(const ModuleArgs& args) {
   std::string text;
+  if (!args.signature.empty())
+    absl::StrAppend(&text, " --signature ", ShellWord(args.signature));
   if (!args.precision.empty())
     absl::StrAppend(&text, " --precision ", args.precision);
   for (const std::string& shape : args.shapes)

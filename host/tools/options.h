@@ -30,7 +30,7 @@ CLI::Validator FileName();  // not empty
 void CheckOnlyOnRtl(const CLI::App& sub, const std::string& backend,
                     std::initializer_list<const char*> options);
 
-// --host-operators allow|error: what a model's operators on the host are.
+// --host-operators allow|error|alone: what a model's operators on the host are.
 CLI::Option* AddHostOperatorsOption(CLI::App& sub, std::string& choice);
 
 // --firmware FILE: what the scalar unit runs.
@@ -38,6 +38,12 @@ void AddFirmwareOption(CLI::App& sub, std::string& file);
 
 // --trace, --trace-layer, --trace-window, --trace-run, --trace-core, --waves.
 void AddModuleOptions(CLI::App& sub, ModuleArgs& args);
+// --verbose: whether errors list everything that stands in the way.
+void AddVerboseOption(CLI::App& sub);
+bool Verbose();
+
+// --signature NAME: which graph of a TensorFlow Lite model.
+CLI::Option* AddSignatureOption(CLI::App& sub, std::string& signature);
 // The same options, as a command line has them: " --precision highest".
 std::string ModuleOptionsText(const ModuleArgs& args);
 void AddWaveOptions(CLI::App& sub, WaveArgs& args);

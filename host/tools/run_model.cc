@@ -32,14 +32,14 @@ using Json = nlohmann::ordered_json;
 struct ModelInputs {
   std::vector<Literal> values;  // images in a row
   int64_t images = 0;
-  bool quantised = false;
+  bool stacked = false, quantised = false;
   int64_t clipped = 0;  // of the values given as float32
 };
 
 struct Result {
   int64_t images = 0, cycles = 0;
   double host_cpu_seconds = 0;
-  bool saturated = false;  // a sum went beyond int32
+  bool stacked = false, saturated = false;  // a sum went beyond int32
   EccCounts ecc;
   std::vector<Literal> outputs;
   std::map<std::string, std::vector<int8_t>> tensors;  // for args.tensors
@@ -76,10 +76,10 @@ absl::StatusOr<ModelInputs> ReadInputs(const RunArgs& args,
   }
   if (args.random > 0) {
     inputs.images = args.random;
-    for (const ir::Node* input : model.inputs()) {
-      inputs.values.push_back(RandomValues(input->type, args.random,
-                                           args.seed + inputs.values.size()));
-    }
+    for (size_t i = 0; i < names.size(); ++i)
+      inputs.values.push_back(RandomValues(model.inputs()[i]->type, args.random,
+                                           args.seed + i,
+                                           StoredOf(*model.inputs()[i])));
     return inputs;
   }
   const auto files = FilesFor(names, args.inputs, "--input");
@@ -91,7 +91,8 @@ absl::StatusOr<ModelInputs> ReadInputs(const RunArgs& args,
     }
     const auto array = npy::Read((*files)[i]);
     if (!array.ok()) return array.status();
-    auto images = ToImages(*array, model.inputs()[i]->type);
+    auto images =
+        ToImages(*array, model.inputs()[i]->type, StoredOf(*model.inputs()[i]));
     if (!images.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat((*files)[i], ": input '", names[i],
@@ -114,6 +115,7 @@ absl::StatusOr<ModelInputs> ReadInputs(const RunArgs& args,
     }
     inputs.clipped += images->clipped;
     inputs.images = images->count;
+    inputs.stacked |= images->stacked;
     inputs.quantised = inputs.quantised || images->quantised;
     inputs.values.push_back(std::move(images->values));
   }
@@ -133,6 +135,7 @@ absl::StatusOr<Result> RunAll(const RunArgs& args,
   if (!device.ok()) return device.status();
   runtime::Runner runner(**device, model);
   Result result;
+  result.stacked = inputs.stacked;
   for (int64_t first = 0; first < inputs.images; first += model.batch()) {
     const int64_t images = std::min(model.batch(), inputs.images - first);
     progress.set_label(absl::StrFormat("%s: image %d of %d", model.name, first,
@@ -199,16 +202,15 @@ absl::StatusOr<std::vector<OutputFile>> AddOutputs(
   const std::vector<std::string> names = NamesOf(model, true);
   std::vector<OutputFile> outputs;
   for (size_t i = 0; i < names.size(); ++i) {
-    const ir::Type& type = model.outputs()[i].node->type;
+    const ir::Output from = model.outputs()[i];
+    const ir::Type& type = from.node->type;
     const bool convert =
-        args.dequantise && type.element == ir::ElementType::kInt8;
-    OutputFile output;
-    output.name = names[i];
-    output.file = files[i];
-    output.values =
-        convert ? Dequantised(result.outputs[i], type) : result.outputs[i];
-    output.elements = type.elements();
-    const npy::Array array = FromImages(output.values, type, result.images);
+        args.dequantise && type.quantization && from.stored != "i1";
+    OutputFile output{names[i], files[i], "", result.outputs[i],
+                      type.elements()};
+    if (convert) output.values = Dequantised(output.values, type);
+    const npy::Array array = FromImages(output.values, type, result.images,
+                                        from.stored, result.stacked);
     output.description = npy::Describe(array);
     if (!output.file.empty()) {
       if (absl::Status s = written.Add(npy::Serialize(array), output.file);
@@ -240,7 +242,8 @@ absl::Status AddTensors(const std::string& folder,
       npy::Array array;
       array.type = tensor.type == ElementType::kInt32 ? npy::Type::kInt32
                                                       : npy::Type::kInt8;
-      array.shape = {result.images, tensor.h, tensor.w, tensor.channels};
+      array.shape = {result.images * model.images(), tensor.h, tensor.w,
+                     tensor.channels};
       array.bytes.assign(values->second.begin(), values->second.end());
       const std::string path = absl::StrCat(folder, "/", file, ".npy");
       if (absl::Status s = written.Add(npy::Serialize(array), path); !s.ok())
@@ -356,7 +359,8 @@ absl::Status RunModel(const RunArgs& args) {
   std::optional<ModelCheck> check;
   if (!args.check.empty()) {
     source =
-        runtime::ReadSource(args.check, nullptr, FindPreset(model->preset()));
+        runtime::ReadSource(args.check, nullptr, FindPreset(model->preset()),
+                            args.module.signature, true);
     if (!source.ok()) return OneLine(source.status());
     check.emplace(*source);
   }

@@ -47,21 +47,46 @@ ir::Type Row(ElementType element, int64_t size) {
   return type;
 }
 
+constexpr char kUint8[] = "u8", kTruth[] = "i1", kInt64[] = "i64";
+
+// int64 as int32, unless a number does not fit.
+absl::StatusOr<Literal> Narrowed(const Literal& wide) {
+  std::vector<int32_t> values;
+  for (const int64_t value : wide.values<int64_t>()) {
+    if (value != static_cast<int32_t>(value)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("element ", values.size(), " is ", value,
+                       "; integers have at most 32 bits"));
+    }
+    values.push_back(static_cast<int32_t>(value));
+  }
+  return Literal(std::move(values));
+}
+
 // Of the element that the type has, or of float. Bytes without sign are
 // re-centred, as the import does it with those of a model.
-absl::StatusOr<Literal> ValuesFor(const npy::Array& array,
-                                  ElementType element) {
+absl::StatusOr<Literal> ValuesFor(const npy::Array& array, const ir::Type& type,
+                                  const std::string& stored) {
+  const ElementType element = type.element;
   const auto as = [&](ElementType from) {
     return Literal::FromBytes(from, array.elements(), array.bytes.data());
   };
-  const bool bytes = element == ElementType::kInt8;
+  const bool truth = stored == kTruth;
+  const bool bytes = element == ElementType::kInt8 && !truth;
+  const bool halves = element == ElementType::kInt16;
   const bool integers = element == ElementType::kInt32;
   switch (array.type) {
     case npy::Type::kFloat32:
-      if (!integers) return as(ElementType::kFloat32);
+      if (!integers && !truth) return as(ElementType::kFloat32);
+      break;
+    case npy::Type::kBool:
+      if (truth) return as(ElementType::kInt8);
       break;
     case npy::Type::kInt8:
-      if (bytes) return as(ElementType::kInt8);
+      if (element == ElementType::kInt8) return as(ElementType::kInt8);
+      break;
+    case npy::Type::kInt16:
+      if (halves) return as(ElementType::kInt16);
       break;
     case npy::Type::kUint8: {
       if (!bytes) break;
@@ -74,22 +99,30 @@ absl::StatusOr<Literal> ValuesFor(const npy::Array& array,
     case npy::Type::kInt32:
       if (integers) return as(ElementType::kInt32);
       break;
+    case npy::Type::kInt64:
+      if (stored == kInt64) return Narrowed(as(ElementType::kInt64));
+      break;
     default:
       break;
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      npy::Describe(array), " for ", ir::ElementTypeName(element), ": give ",
-      bytes      ? "int8, uint8 or float32"
-      : integers ? "int32"
-                 : "float32"));
+      npy::Describe(array), " for ",
+      stored.empty() ? ir::ElementTypeName(element) : stored, ": give ",
+      truth              ? "bool"
+      : bytes            ? "int8, uint8 or float32"
+      : halves           ? "int16 or float32"
+      : stored == kInt64 ? "int64 or int32"
+      : integers         ? "int32"
+                         : "float32"));
 }
 
 // (lowest, highest) number of a type with one scale.
 std::pair<double, double> Range(const ir::Type& type) {
   const double scale = type.quantization->scales[0];
   const int64_t zero = type.quantization->zero_point;
-  return {scale * static_cast<double>(-128 - zero),
-          scale * static_cast<double>(127 - zero)};
+  const int64_t half = type.element == ElementType::kInt8 ? 128 : 32768;
+  return {scale * static_cast<double>(-half - zero),
+          scale * static_cast<double>(half - 1 - zero)};
 }
 
 }  // namespace
@@ -99,7 +132,8 @@ std::string RangeText(const ir::Type& type) {
   return absl::StrFormat("%.4g to %.4g", low, high);
 }
 
-absl::StatusOr<Images> ToImages(const npy::Array& array, const ir::Type& type) {
+absl::StatusOr<Images> ToImages(const npy::Array& array, const ir::Type& type,
+                                const std::string& stored) {
   Images images;
   images.count = CountImages(array.shape, type.shape);
   if (images.count == 0) {
@@ -107,8 +141,11 @@ absl::StatusOr<Images> ToImages(const npy::Array& array, const ir::Type& type) {
         absl::StrCat(npy::Describe(array), " is neither ",
                      ir::ShapeText(type.shape), " nor a stack of them"));
   }
+  images.stacked = array.shape != type.shape;
   const bool is_float = array.type == npy::Type::kFloat32;
-  absl::StatusOr<Literal> values = ValuesFor(array, type.element);
+  const bool quantises = is_float && type.quantization.has_value() &&
+                         type.element != ElementType::kFloat32;
+  absl::StatusOr<Literal> values = ValuesFor(array, type, stored);
   if (!values.ok()) return values.status();
   images.values = *std::move(values);
   if (is_float) {
@@ -121,7 +158,7 @@ absl::StatusOr<Images> ToImages(const npy::Array& array, const ir::Type& type) {
           " values are not numbers (NaN), the first is element ",
           nan - numbers.begin()));
     }
-    if (type.element == ElementType::kInt8) {
+    if (quantises) {
       // Half a step beyond the ends still rounds to them.
       const auto [low, high] = Range(type);
       const double half = type.quantization->scales[0] / 2.0;
@@ -132,8 +169,8 @@ absl::StatusOr<Images> ToImages(const npy::Array& array, const ir::Type& type) {
                         });
     }
   }
-  if (is_float && type.element == ElementType::kInt8) {
-    ir::Type to = Row(ElementType::kInt8, array.elements());
+  if (quantises) {
+    ir::Type to = Row(type.element, array.elements());
     to.quantization = type.quantization;
     images.values = Evaluated(ir::Op::kQuantize,
                               Row(ElementType::kFloat32, array.elements()), to,
@@ -144,7 +181,7 @@ absl::StatusOr<Images> ToImages(const npy::Array& array, const ir::Type& type) {
 }
 
 npy::Array FromImages(const Literal& values, const ir::Type& type,
-                      int64_t images) {
+                      int64_t images, const std::string& stored, bool stacked) {
   npy::Array array;
   array.type = values.VisitQuant([](const auto& v) {
     using T = typename std::decay_t<decltype(v)>::value_type;
@@ -154,12 +191,25 @@ npy::Array FromImages(const Literal& values, const ir::Type& type,
                             : npy::Type::kInt32;
   });
   array.shape = type.shape;
-  if (!array.shape.empty() && array.shape[0] == 1) {
+  if (!stacked && images == 1) {
+    // One image, in its own shape.
+  } else if (!array.shape.empty() && array.shape[0] == 1) {
     array.shape[0] = images;
   } else {
     array.shape.insert(array.shape.begin(), images);
   }
   array.bytes = values.Bytes();
+  if (stored == kUint8 && array.type == npy::Type::kInt8) {
+    array.type = npy::Type::kUint8;
+    for (uint8_t& byte : array.bytes) byte ^= 128;
+  } else if (stored == kTruth && array.type == npy::Type::kInt8) {
+    array.type = npy::Type::kBool;
+  } else if (stored == kInt64 && array.type == npy::Type::kInt32) {
+    array.type = npy::Type::kInt64;
+    const std::vector<int32_t>& from = values.values<int32_t>();
+    array.bytes =
+        Literal(std::vector<int64_t>(from.begin(), from.end())).Bytes();
+  }
   return array;
 }
 
@@ -170,7 +220,8 @@ Literal Dequantised(const Literal& values, const ir::Type& type) {
                    Row(ElementType::kFloat32, values.size()), values);
 }
 
-Literal RandomValues(const ir::Type& type, int64_t images, uint64_t seed) {
+Literal RandomValues(const ir::Type& type, int64_t images, uint64_t seed,
+                     const std::string& stored) {
   std::mt19937_64 random(seed);
   const int64_t count = images * type.elements();
   if (type.element == ElementType::kFloat32) {
@@ -186,8 +237,16 @@ Literal RandomValues(const ir::Type& type, int64_t images, uint64_t seed) {
     for (int32_t& v : values) v = static_cast<int32_t>(random() >> 61);
     return Literal(std::move(values));
   }
+  if (type.element == ElementType::kInt16) {
+    std::vector<int16_t> values(count);
+    for (int16_t& v : values) v = static_cast<int16_t>(random() >> 32);
+    return Literal(std::move(values));
+  }
   std::vector<int8_t> values(count);
-  for (int8_t& v : values) v = static_cast<int8_t>(random() >> 32);
+  for (int8_t& v : values) {
+    v = static_cast<int8_t>(random() >> 32);
+    if (stored == kTruth) v &= 1;
+  }
   return Literal(std::move(values));
 }
 

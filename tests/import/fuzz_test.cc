@@ -25,6 +25,7 @@
 #include "host/ir/verifier.h"
 #include "host/lower/lowering.h"
 #include "tests/import/fuzz_models.h"
+#include "tests/import/kinds.h"
 #include "tests/import/model_builder.h"
 #include "tests/import/mutator.h"
 #include "tests/import/reference.h"
@@ -51,6 +52,7 @@ std::vector<std::string> Corpus() {
   }
   corpus.push_back(ReadBytes(ModelPath("mnist_cnn")));
   for (std::string& model : OtherModels()) corpus.push_back(std::move(model));
+  for (Kind& kind : Kinds()) corpus.push_back(std::move(kind.model));
   return corpus;
 }
 

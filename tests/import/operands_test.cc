@@ -38,7 +38,9 @@ TEST(OperandsTest, InfersOpenSizes) {
 // Images that no window spans become rows of one, which the device has.
 TEST(OperandsTest, JoinsImagesOfRowsToOne) {
   ModelBuilder b;
+  const int flat = b.Tensor({1, 30}, TensorType_INT8, {0.5f}, {3});
   const int x = b.Tensor({3, 2, 5, 1}, TensorType_INT8, {0.5f}, {3});
+  b.Operator(tflite::BuiltinOperator_RESHAPE, {flat}, {x});
   const int w =
       b.Tensor({1, 1, 2, 1}, TensorType_INT8, {0.5f}, {0}, b.Buffer({1, 2}));
   const int y = b.Tensor({3, 2, 4, 1}, TensorType_INT8, {0.5f}, {3});
@@ -46,7 +48,7 @@ TEST(OperandsTest, JoinsImagesOfRowsToOne) {
       tflite::BuiltinOperator_CONV_2D, {x, w}, {y},
       tflite::Options_Conv2DOptions,
       tflite::CreateConv2DOptions(b.fbb, tflite::Padding_VALID, 1, 1).Union());
-  const auto module = ImportTflite(b.Model({x}, {y}), "m");
+  const auto module = ImportTflite(b.Model({flat}, {y}), "m");
   ASSERT_TRUE(module.ok()) << module.status();
   for (const auto& node : (*module)->nodes()) {
     if (node->op == ir::Op::kConv2D) {
@@ -120,7 +122,8 @@ TEST(OperandsTest, HoldsOtherIntegersAsItsOwn) {
   ASSERT_TRUE(module.ok()) << module.status();
   EXPECT_EQ(ir::Print(**module),
             "module @m {\n"
-            "  %t0 = i8[2]{scale=0.5, zero=2} parameter(), name=\"t0\"\n"
+            "  %t0 = i8[2]{scale=0.5, zero=2} parameter(), name=\"t0\", "
+            "stored=\"u8\"\n"
             "  %t1 = i8[2]{scale=0.5, zero=2} quantize(%t0)\n"
             "  return %t1 as \"t1\"\n"
             "}\n");

@@ -101,6 +101,7 @@ class Generator : private RandomNodes {
                                   Op::kElu,
                                   Op::kGelu,
                                   Op::kLeakyRelu,
+                                  Op::kRescale,
                                   Op::kGather};
     if (!options_.operators.empty()) {
       return options_.operators[Between(0, options_.operators.size() - 1)];
@@ -131,8 +132,9 @@ class Generator : private RandomNodes {
     std::vector<ir::Value> operands = {input};
     const Ints weights = depthwise ? Ints{1, kernel[0], kernel[1], channels}
                                    : Ints{channels, kernel[0], kernel[1], s[3]};
-    const float scale =
-        Weights(*input, weights, depthwise ? 3 : 0, !Chance(4), operands);
+    a.uint8 = Chance(4);
+    const float scale = Weights(*input, weights, depthwise ? 3 : 0, !Chance(4),
+                                operands, a.uint8);
     Emit(op, Int8(shape, Affine(scale)), operands, a);
   }
 
@@ -143,7 +145,7 @@ class Generator : private RandomNodes {
     const int64_t outputs = Between(1, 2 * options_.max_channels);
     std::vector<ir::Value> operands = {input};
     const float scale =
-        Weights(*input, {outputs, depth}, 0, !Chance(4), operands);
+        Weights(*input, {outputs, depth}, 0, !Chance(4), operands, Chance(4));
     Emit(Op::kFullyConnected,
          Int8({input->type.elements() / depth, outputs}, Affine(scale)),
          operands, DenseAttributes{Clamp()});
@@ -163,6 +165,7 @@ class Generator : private RandomNodes {
                                      a.padding[i], a.padding[i + 2]);
     }
     a.clamp = Clamp();
+    a.uint8 = op == Op::kAveragePool && Chance(2);
     Emit(op, Int8(shape, input->quantization()), {input}, a);
   }
 
@@ -185,7 +188,8 @@ class Generator : private RandomNodes {
   void Elementwise(Op op, Node* input) {
     Quantization q{{1.0f / 256}, -128, 0};
     if (op == Op::kTanh) q = {{1.0f / 128}, 0, 0};
-    if (op == Op::kRelu || op == Op::kQuantize || op == Op::kHardSwish) {
+    if (op == Op::kRelu || op == Op::kRescale || op == Op::kQuantize ||
+        op == Op::kHardSwish) {
       q = Affine(input->quantization().scale() * Scale(0.5, 2));
       if (Chance(2)) q = input->quantization();
     }
@@ -276,6 +280,7 @@ class Generator : private RandomNodes {
     for (int i : {1, 2}) {
       if (!Chance(4)) shape[i] = Between(1, 2 * shape[i]);
     }
+    a.uint8 = op == Op::kResizeBilinear && Chance(2);
     Emit(op, Int8(shape, input->quantization()), {input}, a);
   }
 
@@ -338,6 +343,7 @@ class Generator : private RandomNodes {
       case Op::kLogistic:
       case Op::kTanh:
       case Op::kHardSwish:
+      case Op::kRescale:
       case Op::kRelu:
       case Op::kQuantize:
         return Elementwise(op, input);
@@ -373,6 +379,13 @@ bool DrawsOp(Op op) {
     case Op::kBitcast:
     case Op::kLstmCell:
     case Op::kLstmOutput:
+    case Op::kCast:
+    case Op::kPow:
+    case Op::kSin:
+    case Op::kCos:
+    case Op::kFloor:
+    case Op::kCeil:
+    case Op::kRound:
       return false;
     default:
       return SetOf(op) < OpSet::kHlo;

@@ -77,14 +77,16 @@ class RandomNodes : protected RandomDraw {
   }
 
   // Weights and bias for products with `input`; the scale of the sums.
+  // `any_zero`: with one scale and any zero point.
   float Weights(const Node& input, const Ints& shape, int axis, bool bias,
-                std::vector<ir::Value>& operands) {
-    const bool per_channel = Chance(2) && shape[axis] > 1;
+                std::vector<ir::Value>& operands, bool any_zero = false) {
+    const bool per_channel = Chance(2) && shape[axis] > 1 && !any_zero;
     Quantization q;
     for (int64_t c = 0; c < (per_channel ? shape[axis] : 1); ++c) {
       q.scales.push_back(Scale(0.01, 0.03));
     }
     if (per_channel) q.axis = axis;
+    if (any_zero) q.zero_point = static_cast<int32_t>(Between(-128, 127));
     operands.push_back(Constant(shape, q));
     const float unit = input.quantization().scale();
     if (bias) {
@@ -181,7 +183,9 @@ class RandomNodes : protected RandomDraw {
     if (input->type.rank() == 0) return;
     Quantization q{{1.0f / 128}, 0, 0};
     if (op == Op::kLogSoftmax) q = {{1.0f / 16}, 127, 0};
-    Emit(op, Int8(input->type.shape, q), {input}, NoAttributes{});
+    Attributes attributes = InfoOf(op).defaults;
+    if (op == Op::kL2Normalize) attributes = RowAttributes{Chance(2)};
+    Emit(op, Int8(input->type.shape, q), {input}, attributes);
   }
 
   void Argument(Op op, Node* input) {

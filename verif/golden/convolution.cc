@@ -12,9 +12,10 @@
 namespace systole::golden {
 namespace {
 
-// |w * (q - z)| <= 128 * 255, so sums of up to this many products are int32.
+// |(w - z) * (q - z')| <= 255 * 255, so sums of up to this many products are
+// int32.
 constexpr int64_t kInt32Products =
-    std::numeric_limits<int32_t>::max() / (128 * 255);
+    std::numeric_limits<int32_t>::max() / (255 * 255);
 
 // patches [m][k], relative to the zero point, times the transpose of weights
 // [n][k].
@@ -68,8 +69,8 @@ Matrix<int32_t> Patches(const TensorI8& input, int n, int zero_point,
 }  // namespace
 
 absl::StatusOr<TensorI32> Conv2D(const TensorI8& input, const TensorI8& weights,
-                                 const Geometry& geometry,
-                                 int input_zero_point) {
+                                 const Geometry& geometry, int input_zero_point,
+                                 int weight_zero_point) {
   if (input.c() != weights.c()) {
     return absl::InvalidArgumentError(
         absl::StrCat("convolution of ", input.shape(), " with weights ",
@@ -80,7 +81,9 @@ absl::StatusOr<TensorI32> Conv2D(const TensorI8& input, const TensorI8& weights,
   if (!window.ok()) return window.status();
   const Matrix<int32_t> taps =
       weights.matrix(int64_t{1} * weights.h() * weights.w() * weights.c())
-          .cast<int32_t>();
+          .cast<int32_t>()
+          .array() -
+      weight_zero_point;
   TensorI32 output(input.n(), window->rows.outputs, window->columns.outputs,
                    weights.n());
   auto next = output.data().begin();
@@ -95,13 +98,13 @@ absl::StatusOr<TensorI32> Conv2D(const TensorI8& input, const TensorI8& weights,
 
 absl::StatusOr<Matrix<int32_t>> Matmul(const Matrix<int8_t>& a,
                                        const Matrix<int8_t>& b,
-                                       int a_zero_point) {
+                                       int a_zero_point, int b_zero_point) {
   if (a.cols() != b.cols()) {
     return absl::InvalidArgumentError(
         absl::StrCat("matrix product of depths ", a.cols(), " and ", b.cols()));
   }
   return ExactProduct(a.cast<int32_t>().array() - a_zero_point,
-                      b.cast<int32_t>());
+                      b.cast<int32_t>().array() - b_zero_point);
 }
 
 }  // namespace systole::golden

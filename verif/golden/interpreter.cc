@@ -2,10 +2,12 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "verif/golden/interpreter.h"
 
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "host/ir/verifier.h"
+#include "verif/golden/hlo/interpreter.h"
 #include "verif/golden/interpreter_nodes.h"
 #include "verif/golden/rows.h"
 
@@ -26,13 +28,16 @@ Geometry GeometryOf(const ir::Ints& stride, const ir::Ints& dilation,
   return g;
 }
 
-// s_in * s_w[c] / s_out, for each output channel.
-std::vector<double> WeightedFactors(const Node& node, int64_t channels) {
+// s_in * s_w[c] / s_out, for each output channel. `single`: the product is
+// rounded to single precision.
+std::vector<double> WeightedFactors(const Node& node, int64_t channels,
+                                    bool single = false) {
   std::vector<double> factors;
   for (int64_t c = 0; c < channels; ++c) {
-    factors.push_back(double{ScaleOf(*node.operands[0])} *
-                      node.operands[1]->quantization().scale(c) /
-                      ScaleOf(node));
+    double product = double{ScaleOf(*node.operands[0])} *
+                     node.operands[1]->quantization().scale(c);
+    if (single) product = static_cast<float>(product);
+    factors.push_back(product / ScaleOf(node));
   }
   return factors;
 }
@@ -46,13 +51,14 @@ std::vector<int64_t> WeightSums(const Node& weights, const Literal& values,
   const int64_t each = values.size() / channels;
   std::vector<int64_t> sums(channels);
   for (int64_t i = 0; i < values.size(); ++i) {
-    sums[last ? i % channels : i / each] += values.values<int8_t>()[i];
+    sums[last ? i % channels : i / each] +=
+        values.values<int8_t>()[i] - ZeroOf(weights);
   }
   return sums;
 }
 
-// Adds the bias to sums of w * (q - zero_point). The zero point's part of a
-// folded bias is subtracted first.
+// Adds the bias to sums of products. The zero point's part of a folded bias is
+// subtracted first.
 absl::Status AddOptionalBias(const Node& node, const Operands& operands,
                              bool folded, TensorI32& acc) {
   if (operands.size() < 3) return absl::OkStatus();
@@ -68,11 +74,13 @@ absl::Status AddOptionalBias(const Node& node, const Operands& operands,
       bias[c] = static_cast<int32_t>(unfolded);
     }
   }
-  bool saturated = false;
-  const absl::Status status = AddBias(bias, acc, saturated);
-  if (!status.ok()) return status;
-  return saturated ? absl::OutOfRangeError("a bias add saturates")
-                   : absl::OkStatus();
+  // Modulo 2^32, as int32 numbers are added.
+  std::vector<int32_t>& sums = acc.data();
+  for (size_t i = 0; i < sums.size(); ++i) {
+    sums[i] = static_cast<int32_t>(static_cast<uint32_t>(sums[i]) +
+                                   static_cast<uint32_t>(bias[i % acc.c()]));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Literal> Convolution(const Node& node,
@@ -81,17 +89,18 @@ absl::StatusOr<Literal> Convolution(const Node& node,
   const TensorI8 input = Tensor4(*node.operands[0], *operands[0]);
   const TensorI8 weights = Tensor4(*node.operands[1], *operands[1]);
   const Geometry geometry = GeometryOf(a.stride, a.dilation, a.padding);
-  const int zero_point = ZeroOf(*node.operands[0]);
+  const int zero_point = ZeroOf(*node.operands[0]),
+            of_weights = ZeroOf(*node.operands[1]);
   absl::StatusOr<TensorI32> acc =
       node.op == Op::kConv2D
-          ? Conv2D(input, weights, geometry, zero_point)
-          : DepthwiseConv2D(input, weights, geometry, zero_point);
+          ? Conv2D(input, weights, geometry, zero_point, of_weights)
+          : DepthwiseConv2D(input, weights, geometry, zero_point, of_weights);
   if (!acc.ok()) return acc.status();
   const absl::Status status =
       AddOptionalBias(node, operands, a.zero_point_folded, *acc);
   if (!status.ok()) return status;
   std::vector<Multiplier> multipliers;
-  for (double factor : WeightedFactors(node, acc->c())) {
+  for (double factor : WeightedFactors(node, acc->c(), a.uint8)) {
     const absl::StatusOr<Multiplier> m = QuantizeMultiplier(factor);
     if (!m.ok()) return m.status();
     multipliers.push_back(*m);
@@ -108,8 +117,8 @@ absl::StatusOr<Literal> FullyConnected(const Node& node,
       shape[1]);
   const Eigen::Map<const Matrix<int8_t>> weights(
       operands[1]->values<int8_t>().data(), shape[0], shape[1]);
-  const absl::StatusOr<Matrix<int32_t>> sums =
-      Matmul(input, weights, ZeroOf(*node.operands[0]));
+  const absl::StatusOr<Matrix<int32_t>> sums = Matmul(
+      input, weights, ZeroOf(*node.operands[0]), ZeroOf(*node.operands[1]));
   if (!sums.ok()) return sums.status();
   TensorI32 acc(sums->rows(), 1, 1, sums->cols(),
                 {sums->data(), sums->data() + sums->size()});
@@ -123,7 +132,9 @@ absl::StatusOr<Literal> FullyConnected(const Node& node,
 
 absl::StatusOr<Literal> Pool(const Node& node, const Operands& operands) {
   const ir::PoolAttributes& a = node.attr<ir::PoolAttributes>();
-  const auto pool = node.op == Op::kMaxPool ? MaxPool : AveragePool;
+  const auto pool = node.op == Op::kMaxPool ? MaxPool
+                    : a.uint8               ? AveragePoolUint8
+                                            : AveragePool;
   return Values(pool(Tensor4(*node.operands[0], *operands[0]), a.kernel[0],
                      a.kernel[1], GeometryOf(a.stride, {1, 1}, a.padding),
                      RangeOf(node, a.clamp)));
@@ -131,8 +142,9 @@ absl::StatusOr<Literal> Pool(const Node& node, const Operands& operands) {
 
 absl::StatusOr<Literal> Resize(const Node& node, const Operands& operands) {
   const auto& a = node.attr<ir::ResizeAttributes>();
-  const auto resize =
-      node.op == Op::kResizeNearest ? ResizeNearest : ResizeBilinear;
+  const auto resize = node.op == Op::kResizeNearest ? ResizeNearest
+                      : a.uint8                     ? ResizeBilinearUint8
+                                                    : ResizeBilinear;
   return Values(absl::StatusOr<TensorI8>(
       resize(Tensor4(*node.operands[0], *operands[0]), node.type.shape[1],
              node.type.shape[2], {a.align_corners, a.half_pixel_centers})));
@@ -170,11 +182,6 @@ absl::StatusOr<Literal> Move(const Node& node, const Operands& operands) {
 
 absl::StatusOr<Literal> Unary(const Node& node, const Operands& operands) {
   const Node& from = *node.operands[0];
-  if (from.type.element == ir::ElementType::kFloat32) {
-    return Literal(Quantize({from.type.shape, operands[0]->values<float>()},
-                            AffineOf(node))
-                       .values);
-  }
   const Array<int8_t> input = ArrayOf(from, *operands[0]);
   switch (node.op) {
     case Op::kMean:
@@ -186,24 +193,24 @@ absl::StatusOr<Literal> Unary(const Node& node, const Operands& operands) {
     case Op::kLogSoftmax:
       return Values<int8_t>(LogSoftmax(input, ScaleOf(from)));
     case Op::kL2Normalize:
-      return Values(L2Normalize(input, AffineOf(from)));
+      return Values(L2Normalize(input, AffineOf(from),
+                                node.attr<ir::RowAttributes>().uint8));
     case Op::kSoftmax:
       return Values(Softmax(input, ScaleOf(from),
                             node.attr<ir::SoftmaxAttributes>().beta));
     case Op::kHardSwish:
       return Values(HardSwish(input, AffineOf(from), AffineOf(node)));
-    case Op::kDequantize:
-      return Literal(Dequantize(input, AffineOf(from)).values);
-    case Op::kRelu:
+    default:
       // Single precision, as specified.
       return Values(
           Rescale(input, ZeroOf(from), ScaleOf(from) / ScaleOf(node),
                   RangeOf(node, node.attr<ir::ClampAttributes>().clamp)));
-    default:
-      return Values(Rescale(input, ZeroOf(from),
-                            double{ScaleOf(from)} / ScaleOf(node),
-                            RangeOf(node, {-128, 127})));
   }
+}
+
+absl::StatusOr<std::vector<Literal>> Alone(absl::StatusOr<Literal> result) {
+  if (!result.ok()) return result.status();
+  return std::vector<Literal>{*std::move(result)};
 }
 
 }  // namespace
@@ -223,6 +230,7 @@ absl::StatusOr<Literal> EvaluateNode(const Node& node,
     case Op::kConv3D:
       return VolumeConvolution(node, operands);
     case Op::kDiv:
+    case Op::kPow:
       return Quotients(node, operands);
     case Op::kDenseSums:
     case Op::kBitcast:
@@ -250,6 +258,12 @@ absl::StatusOr<Literal> EvaluateNode(const Node& node,
     case Op::kElu:
     case Op::kGelu:
     case Op::kLeakyRelu:
+    case Op::kSin:
+    case Op::kCos:
+    case Op::kFloor:
+    case Op::kCeil:
+    case Op::kRound:
+    case Op::kRescale:
     case Op::kLogistic:
     case Op::kTanh:
       return Function(node, operands);
@@ -272,6 +286,8 @@ absl::StatusOr<Literal> EvaluateNode(const Node& node,
     case Op::kReduceMin:
     case Op::kGather:
       return OfAnyType(node, operands);
+    case Op::kCast:
+      return Cast(node, operands);
     case Op::kReshape:
     case Op::kPad:
     case Op::kConcatenate:
@@ -290,9 +306,10 @@ absl::StatusOr<Literal> EvaluateNode(const Node& node,
     case Op::kL2Normalize:
     case Op::kHardSwish:
     case Op::kRelu:
+      return Unary(node, operands);
     case Op::kQuantize:
     case Op::kDequantize:
-      return Unary(node, operands);
+      return Converted(node, operands);
     default:
       return absl::InvalidArgumentError("unknown operation");
   }
@@ -308,6 +325,12 @@ absl::StatusOr<NodeValues> RunNodes(const ir::Module& module,
         inputs.size(), " inputs for ", parameters.size(), " parameters"));
   }
   NodeValues values;
+  // Of operations of hlo/, the second result and so on.
+  std::map<std::pair<const Node*, int>, Literal> more;
+  const auto value_of = [&](const ir::Value& value) {
+    return value.index == 0 ? &values.at(value.node)
+                            : &more.at({value.node, value.index});
+  };
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ir::Type& type = parameters[i]->type;
     if (inputs[i].element() != type.element ||
@@ -322,16 +345,20 @@ absl::StatusOr<NodeValues> RunNodes(const ir::Module& module,
   for (const auto& node : module.nodes()) {
     if (node->op == Op::kParameter) continue;
     Operands operands;
-    for (const Node* operand : node->operands) {
-      operands.push_back(&values.at(operand));
+    for (const ir::Value& operand : node->operands)
+      operands.push_back(value_of(operand));
+    absl::StatusOr<std::vector<Literal>> results =
+        ir::SetOf(node->op) == ir::OpSet::kHlo
+            ? RunHloNode(*node, operands, EvaluateNode)
+            : Alone(EvaluateNode(*node, operands));
+    if (!results.ok()) {
+      return absl::Status(results.status().code(),
+                          absl::StrCat("node '", node->name,
+                                       "': ", results.status().message()));
     }
-    absl::StatusOr<Literal> result = EvaluateNode(*node, operands);
-    if (!result.ok()) {
-      return absl::Status(
-          result.status().code(),
-          absl::StrCat("node '", node->name, "': ", result.status().message()));
-    }
-    values[node.get()] = *std::move(result);
+    for (size_t i = 1; i < results->size(); ++i)
+      more[{node.get(), static_cast<int>(i)}] = std::move((*results)[i]);
+    values[node.get()] = std::move((*results)[0]);
   }
   return values;
 }

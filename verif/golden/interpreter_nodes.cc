@@ -102,6 +102,16 @@ float RealFunction(const Node& node, float x) {
       return 1.0f / (1.0f + std::exp(-x));
     case Op::kTanh:
       return std::tanh(x);
+    case Op::kSin:
+      return std::sin(x);
+    case Op::kCos:
+      return std::cos(x);
+    case Op::kFloor:
+      return std::floor(x);
+    case Op::kCeil:
+      return std::ceil(x);
+    case Op::kRound:
+      return std::rint(x);
     case Op::kElu:
       return Elu(x);
     case Op::kGelu:
@@ -222,6 +232,8 @@ absl::StatusOr<Literal> Function(const Node& node, const Operands& operands) {
     case Op::kLeakyRelu:
       return Values(LeakyRelu(input, of_input,
                               node.attr<ir::SlopeAttributes>().slope, to));
+    case Op::kRescale:
+      return Values<int8_t>(RescaleUint8(input, of_input, to));
     case Op::kSqrt:
       return Values(SquareRoot(input, of_input, to));
     case Op::kRsqrt:

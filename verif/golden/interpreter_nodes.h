@@ -76,6 +76,9 @@ absl::StatusOr<Literal> Recurrent(const Node& node, const Operands& operands);
 absl::StatusOr<Literal> Quotients(const Node& node, const Operands& operands);
 absl::StatusOr<Literal> VolumeConvolution(const Node& node,
                                           const Operands& operands);
+absl::StatusOr<Literal> Cast(const Node& node, const Operands& operands);
+// quantize, dequantize.
+absl::StatusOr<Literal> Converted(const Node& node, const Operands& operands);
 // maximum, minimum, select, reductions of plain values, gather.
 absl::StatusOr<Literal> OfAnyType(const Node& node, const Operands& operands);
 

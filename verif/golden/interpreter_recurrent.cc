@@ -115,9 +115,11 @@ absl::StatusOr<Literal> Recurrent(const Node& node, const Operands& operands) {
 }
 
 absl::StatusOr<Literal> Quotients(const Node& node, const Operands& operands) {
-  return Values<float>(Zip<float>(
-      Stretched<float>(node, operands, 0), Stretched<float>(node, operands, 1),
-      [](float a, float b) { return Finite(a / b); }));
+  return Values<float>(
+      Zip<float>(Stretched<float>(node, operands, 0),
+                 Stretched<float>(node, operands, 1), [&](float a, float b) {
+                   return node.op == Op::kPow ? std::pow(a, b) : Finite(a / b);
+                 }));
 }
 
 absl::StatusOr<Literal> VolumeConvolution(const Node& node,

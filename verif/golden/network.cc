@@ -35,6 +35,7 @@ absl::StatusOr<TensorI32> Sums(const Network& network, const Layer& layer,
                                const TensorI8& input) {
   const int outputs = network.out(layer).channels;
   const int zero_point = network.in(layer).zero_point;
+  const int of_weights = layer.weight_zero_point;
   if (layer.op == Op::kDepthwise) {
     // From [out][kh][kw] to [1][kh][kw][out].
     const int taps = layer.window.kernel_h * layer.window.kernel_w;
@@ -44,19 +45,20 @@ absl::StatusOr<TensorI32> Sums(const Network& network, const Layer& layer,
     const TensorI8 weights(1, layer.window.kernel_h, layer.window.kernel_w,
                            outputs,
                            {turned.data(), turned.data() + turned.size()});
-    return DepthwiseConv2D(input, weights, GeometryOf(layer.window),
-                           zero_point);
+    return DepthwiseConv2D(input, weights, GeometryOf(layer.window), zero_point,
+                           of_weights);
   }
   if (layer.op == Op::kConv2D) {
     const TensorI8 weights(outputs, layer.window.kernel_h,
                            layer.window.kernel_w, input.c(), layer.weights);
-    return Conv2D(input, weights, GeometryOf(layer.window), zero_point);
+    return Conv2D(input, weights, GeometryOf(layer.window), zero_point,
+                  of_weights);
   }
   const int64_t depth = network.in(layer).size();
   const Eigen::Map<const Matrix<int8_t>> weights(layer.weights.data(), outputs,
                                                  depth);
   const absl::StatusOr<Matrix<int32_t>> sums =
-      Matmul(input.matrix(depth), weights, zero_point);
+      Matmul(input.matrix(depth), weights, zero_point, of_weights);
   if (!sums.ok()) return sums.status();
   return TensorI32(input.n(), 1, 1, outputs,
                    {sums->data(), sums->data() + sums->size()});

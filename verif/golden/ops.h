@@ -44,16 +44,18 @@ struct OutputRange {
   int clamp_max = 127;
 };
 
-// sum over taps and channels of w * (q - input_zero_point); taps outside the
-// input add nothing. Weights are [out][kh][kw][in].
+// sum over taps and channels of (w - weight_zero_point) * (q -
+// input_zero_point); taps outside the input add nothing. Weights are
+// [out][kh][kw][in].
 absl::StatusOr<TensorI32> Conv2D(const TensorI8& input, const TensorI8& weights,
-                                 const Geometry& geometry,
-                                 int input_zero_point);
+                                 const Geometry& geometry, int input_zero_point,
+                                 int weight_zero_point = 0);
 
-// (a - a_zero_point) times the transpose of b: a is [m][k], b is [n][k].
+// (a - a_zero_point) times the transpose of (b - b_zero_point): a is [m][k], b
+// is [n][k].
 absl::StatusOr<Matrix<int32_t>> Matmul(const Matrix<int8_t>& a,
                                        const Matrix<int8_t>& b,
-                                       int a_zero_point);
+                                       int a_zero_point, int b_zero_point = 0);
 
 // Adds bias[c] to every value of channel c; sets `saturated` if one saturates.
 absl::Status AddBias(absl::Span<const int32_t> bias, TensorI32& acc,
@@ -72,6 +74,13 @@ absl::StatusOr<TensorI8> MaxPool(const TensorI8& input, int kernel_h,
 absl::StatusOr<TensorI8> AveragePool(const TensorI8& input, int kernel_h,
                                      int kernel_w, const Geometry& geometry,
                                      const OutputRange& range);
+
+// The average of uint8 values, which are 128 above those of `input`: halves
+// round up.
+absl::StatusOr<TensorI8> AveragePoolUint8(const TensorI8& input, int kernel_h,
+                                          int kernel_w,
+                                          const Geometry& geometry,
+                                          const OutputRange& range);
 
 // Sum over the taps inside the input, relative to its zero point, requantised.
 // With a suitable multiplier this is a mean.

@@ -65,6 +65,16 @@ absl::StatusOr<TensorI8> AveragePool(const TensorI8& input, int kernel_h,
   });
 }
 
+absl::StatusOr<TensorI8> AveragePoolUint8(const TensorI8& input, int kernel_h,
+                                          int kernel_w,
+                                          const Geometry& geometry,
+                                          const OutputRange& range) {
+  return Pool(input, kernel_h, kernel_w, geometry, range, [](const auto& taps) {
+    const int64_t of_uint8 = taps.sum() + 128 * taps.size();
+    return (of_uint8 + taps.size() / 2) / taps.size() - 128;
+  });
+}
+
 absl::StatusOr<TensorI8> MeanPool(const TensorI8& input, int input_zero_point,
                                   int kernel_h, int kernel_w,
                                   const Geometry& geometry,

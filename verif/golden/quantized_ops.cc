@@ -31,7 +31,8 @@ Multiplier MeanMultiplier(Multiplier m, int64_t count) {
 absl::StatusOr<TensorI32> DepthwiseConv2D(const TensorI8& input,
                                           const TensorI8& weights,
                                           const Geometry& geometry,
-                                          int input_zero_point) {
+                                          int input_zero_point,
+                                          int weight_zero_point) {
   if (weights.n() != 1 || input.c() == 0 || weights.c() % input.c() != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("depthwise convolution of ", input.shape(),
@@ -54,7 +55,7 @@ absl::StatusOr<TensorI32> DepthwiseConv2D(const TensorI8& input,
             const int64_t w = window->columns.Tap(x, kx);
             if (!window->rows.Inside(h) || !window->columns.Inside(w)) continue;
             for (int c = 0; c < weights.c(); ++c) {
-              sums[c] += weights.at(0, ky, kx, c) *
+              sums[c] += (weights.at(0, ky, kx, c) - weight_zero_point) *
                          (input.at(n, h, w, c / multiplier) - input_zero_point);
             }
           }
@@ -160,23 +161,16 @@ absl::StatusOr<Array<int8_t>> Rescale(const Array<int8_t>& input,
   return output;
 }
 
-Array<int8_t> Quantize(const Array<float>& input, Affine to) {
+Array<int8_t> RescaleUint8(const Array<int8_t>& input, Affine from, Affine to) {
+  const float inverse = 1.0f / to.scale;
+  const float factor = from.scale * inverse;
+  const float offset = static_cast<float>(-(from.zero_point + 128)) * factor;
   Array<int8_t> output{input.shape, {}};
-  for (float value : input.values) {
-    const float steps = std::round(value / to.scale);
-    const double clamped =
-        std::isnan(steps) ? 0 : std::clamp(double{steps}, -1e6, 1e6);
-    output.values.push_back(
-        ToOutput(static_cast<int64_t>(clamped), {to.zero_point, -128, 127}));
-  }
-  return output;
-}
-
-Array<float> Dequantize(const Array<int8_t>& input, Affine from) {
-  Array<float> output{input.shape, {}};
   for (int8_t value : input.values) {
+    const float real = static_cast<float>(value + 128) * factor + offset;
+    const float steps = std::clamp(std::round(real), -1e6f, 1e6f);
     output.values.push_back(
-        static_cast<float>(double{from.scale} * (value - from.zero_point)));
+        ToOutput(static_cast<int64_t>(steps), {to.zero_point, -128, 127}));
   }
   return output;
 }

@@ -21,12 +21,14 @@ struct Affine {
   int zero_point = 0;
 };
 
-// sum over taps of w * (q - input_zero_point); output channel c reads input
-// channel c / multiplier. Weights are [1][kh][kw][channels * multiplier].
+// sum over taps of (w - weight_zero_point) * (q - input_zero_point); output
+// channel c reads input channel c / multiplier. Weights are
+// [1][kh][kw][channels * multiplier].
 absl::StatusOr<TensorI32> DepthwiseConv2D(const TensorI8& input,
                                           const TensorI8& weights,
                                           const Geometry& geometry,
-                                          int input_zero_point);
+                                          int input_zero_point,
+                                          int weight_zero_point = 0);
 
 // Requantises the sums of a dense layer: round(acc * factor) in double
 // precision, halves away from zero. One factor per output, or one for all.
@@ -60,8 +62,9 @@ absl::StatusOr<Array<int8_t>> HardSwish(const Array<int8_t>& input, Affine from,
 absl::StatusOr<Array<int8_t>> Rescale(const Array<int8_t>& input,
                                       int zero_point, double factor,
                                       const OutputRange& range);
-Array<int8_t> Quantize(const Array<float>& input, Affine to);
-Array<float> Dequantize(const Array<int8_t>& input, Affine from);
+// From one scale and zero point to others in single precision, of uint8 values,
+// which are 128 above those of `input`.
+Array<int8_t> RescaleUint8(const Array<int8_t>& input, Affine from, Affine to);
 
 // Height and width of [n][h][w][c] become those of the result.
 struct ResizeOptions {
@@ -72,6 +75,9 @@ TensorI8 ResizeNearest(const TensorI8& input, int height, int width,
                        const ResizeOptions& options);
 TensorI8 ResizeBilinear(const TensorI8& input, int height, int width,
                         const ResizeOptions& options);
+// Of uint8 values, which are 128 above those of `input`, in single precision.
+TensorI8 ResizeBilinearUint8(const TensorI8& input, int height, int width,
+                             const ResizeOptions& options);
 
 }  // namespace systole::golden
 

@@ -48,6 +48,29 @@ Between Interpolate(int output, int input_size, int output_size,
   return between;
 }
 
+// The same in single precision.
+struct RealBetween {
+  int lower = 0, upper = 0;
+  float part = 0;  // of the way from lower to upper
+};
+
+RealBetween InterpolateReal(int output, int input_size, int output_size,
+                            const ResizeOptions& options) {
+  const bool corners = options.align_corners && output_size > 1;
+  const float ratio =
+      corners ? (input_size - 1) / static_cast<float>(output_size - 1)
+              : input_size / static_cast<float>(output_size);
+  const float position = options.half_pixel_centers
+                             ? (output + 0.5f) * ratio - 0.5f
+                             : output * ratio;
+  RealBetween between;
+  between.lower = std::max(0, static_cast<int>(std::floor(position)));
+  between.upper =
+      std::min(input_size - 1, static_cast<int>(std::ceil(position)));
+  between.part = position - between.lower;
+  return between;
+}
+
 }  // namespace
 
 TensorI8 ResizeNearest(const TensorI8& input, int height, int width,
@@ -87,6 +110,33 @@ TensorI8 ResizeBilinear(const TensorI8& input, int height, int width,
           const int64_t half = int64_t{1} << (2 * kFractionBits - 1);
           output.at(n, y, x, c) = static_cast<int8_t>(
               (sum + (sum > 0 ? half : -half)) / (2 * half));
+        }
+      }
+    }
+  }
+  return output;
+}
+
+TensorI8 ResizeBilinearUint8(const TensorI8& input, int height, int width,
+                             const ResizeOptions& options) {
+  TensorI8 output(input.n(), height, width, input.c());
+  for (int n = 0; n < input.n(); ++n) {
+    for (int y = 0; y < height; ++y) {
+      const RealBetween v = InterpolateReal(y, input.h(), height, options);
+      for (int x = 0; x < width; ++x) {
+        const RealBetween u = InterpolateReal(x, input.w(), width, options);
+        for (int c = 0; c < input.c(); ++c) {
+          const auto term = [&](int row, float by_row, int column,
+                                float by_column) {
+            const float value = 128.0f + input.at(n, row, column, c);
+            return value * by_row * by_column;
+          };
+          const float sum = term(v.lower, 1 - v.part, u.lower, 1 - u.part) +
+                            term(v.upper, v.part, u.lower, 1 - u.part) +
+                            term(v.lower, 1 - v.part, u.upper, u.part) +
+                            term(v.upper, v.part, u.upper, u.part);
+          output.at(n, y, x, c) =
+              static_cast<int8_t>(static_cast<int>(sum + 0.5f) - 128);
         }
       }
     }

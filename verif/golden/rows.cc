@@ -57,7 +57,7 @@ Array<int8_t> LogSoftmax(const Array<int8_t>& input, float scale) {
 }
 
 absl::StatusOr<Array<int8_t>> L2Normalize(const Array<int8_t>& input,
-                                          Affine from) {
+                                          Affine from, bool uint8) {
   const auto depth = static_cast<size_t>(input.shape.back());
   Array<int8_t> output{input.shape, {}};
   for (size_t first = 0; first < input.values.size(); first += depth) {
@@ -70,10 +70,14 @@ absl::StatusOr<Array<int8_t>> L2Normalize(const Array<int8_t>& input,
       return absl::OutOfRangeError("a sum of squares is not an int32");
     }
     Multiplier m = OneOverSquareRoot(static_cast<int32_t>(squares));
-    m.shift += 7;
+    // One is 128: of uint8 the numbers are multiplied by it, of int8 the
+    // factor.
+    const int before = uint8 ? 128 : 1;
+    if (!uint8) m.shift += 7;
     for (size_t i = first; i < first + depth; ++i) {
-      output.values.push_back(ToInt8(
-          Requantize(input.values[i] - from.zero_point, m, Rounding::kDouble)));
+      const int32_t centred = before * (input.values[i] - from.zero_point);
+      output.values.push_back(
+          ToInt8(Requantize(centred, m, Rounding::kDouble)));
     }
   }
   return output;

@@ -40,7 +40,7 @@ Array<int8_t> Sum(const Array<int8_t>& input, const Shape& axes, Affine from,
 // scale 1/128 and zero point 0.
 Array<int8_t> LogSoftmax(const Array<int8_t>& input, float scale);
 absl::StatusOr<Array<int8_t>> L2Normalize(const Array<int8_t>& input,
-                                          Affine from);
+                                          Affine from, bool uint8 = false);
 
 // Matrix products over the last two dimensions; the others broadcast.
 absl::StatusOr<Array<int8_t>> BatchMatmul(const Array<int8_t>& left,

@@ -315,14 +315,13 @@ absl::Status FloatGraph::AddOperators() {
                  absl::StrCat("operator ", i, " ", name));
     absl::Status status = ImportFloatOperator(*this, *op, BuiltinOf(**code));
     if (status.ok()) continue;
-    status = Prefixed(
-        absl::StrCat("operator ", i, " ", tensors_.Signature(name, *op)),
-        status);
+    const std::string place =
+        absl::StrCat("operator ", i, " ", tensors_.Signature(name, *op));
     if (absl::IsUnimplemented(status)) {
-      context_.refused.emplace_back(status.message());
+      context_.refused.push_back({name, place, std::string(status.message())});
       StandIn(*op);
     } else if (context_.refused.empty()) {
-      return status;
+      return Prefixed(place, status);
     } else {
       StandIn(*op);  // a replacement may be the cause
     }

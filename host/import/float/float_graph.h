@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "host/files/refusals.h"
 #include "host/import/float/float_importer.h"
 #include "host/import/hlo/hlo_builder.h"
 #include "host/import/tflite_tensors.h"
@@ -47,8 +48,8 @@ struct FloatContext {
   absl::Span<const uint8_t> file;
   const tflite::Model& model;
   const FloatOptions& options;
-  int64_t operators = 0;                  // so far, in regions too
-  std::vector<std::string> refused = {};  // "operator 3 RFFT2D(...): ..."
+  int64_t operators = 0;  // so far, in regions too
+  std::vector<Refusal> refused = {};
 };
 
 class FloatGraph {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "host/files/printable.h"
 #include "host/import/float/float_graph.h"
 #include "host/import/tflite_tensors.h"
 #include "host/ir/verifier.h"
@@ -34,6 +33,14 @@ bool StaysInInt8Models(B code) {
     case B::BuiltinOperator_ELU:
     case B::BuiltinOperator_GELU:
     case B::BuiltinOperator_LEAKY_RELU:
+    case B::BuiltinOperator_SIN:
+    case B::BuiltinOperator_COS:
+    case B::BuiltinOperator_FLOOR:
+    case B::BuiltinOperator_CEIL:
+    case B::BuiltinOperator_ROUND:
+    case B::BuiltinOperator_POW:
+    case B::BuiltinOperator_FLOOR_DIV:
+    case B::BuiltinOperator_FLOOR_MOD:
     case B::BuiltinOperator_RESHAPE:
     case B::BuiltinOperator_SQUEEZE:
     case B::BuiltinOperator_EXPAND_DIMS:
@@ -76,8 +83,14 @@ bool IsQuantised(const tflite::Tensor* tensor) {
           tensor->type() == tflite::TensorType_INT16);
 }
 
-bool IsFloat(const tflite::Model& model) {
-  const tflite::SubGraph& graph = *model.subgraphs()->Get(0);
+absl::StatusOr<const tflite::SubGraph*> GraphOf(const tflite::Model& model,
+                                                const std::string& signature) {
+  const auto chosen = SignatureOf(model, signature);
+  if (!chosen.ok()) return chosen.status();
+  return model.subgraphs()->Get(*chosen ? (*chosen)->subgraph_index() : 0);
+}
+
+bool IsFloat(const tflite::Model& model, const tflite::SubGraph& graph) {
   if (graph.operators() == nullptr || graph.tensors() == nullptr) return false;
   const bool quantised = std::any_of(graph.tensors()->begin(),
                                      graph.tensors()->end(), IsQuantised);
@@ -108,15 +121,12 @@ absl::StatusOr<std::unique_ptr<ir::Module>> Import(
   if (!model.ok()) return model.status();
   auto module = std::make_unique<ir::Module>();
   FloatContext context{file, **model, options};
-  FloatGraph graph(context, *(*model)->subgraphs()->Get(0), *module);
+  const auto main = GraphOf(**model, options.signature);
+  if (!main.ok()) return main.status();
+  FloatGraph graph(context, **main, *module);
   absl::Status status = graph.Import();
-  if (!context.refused.empty()) {
-    if (context.refused.size() == 1)
-      return absl::UnimplementedError(context.refused[0]);
-    return absl::UnimplementedError(absl::StrCat(
-        context.refused.size(),
-        " operators stand in the way:", PrintableList(context.refused)));
-  }
+  if (!context.refused.empty())
+    return absl::UnimplementedError(RefusalText(context.refused, "operator"));
   if (absl::IsInvalidArgument(status) && options.shapes.empty() &&
       HasOpenInputs(graph)) {
     return Invalid(status.message(),
@@ -131,11 +141,13 @@ absl::StatusOr<std::unique_ptr<ir::Module>> Import(
 
 }  // namespace
 
-bool IsFloatTflite(absl::string_view bytes) {
+bool IsFloatTflite(absl::string_view bytes, const std::string& signature) {
   // The copy has the alignment that the flatbuffer needs.
   const std::vector<uint8_t> file(bytes.begin(), bytes.end());
   const auto model = OpenModel(file);
-  return model.ok() && IsFloat(**model);
+  if (!model.ok()) return false;
+  const auto graph = GraphOf(**model, signature);
+  return graph.ok() && IsFloat(**model, **graph);
 }
 
 absl::StatusOr<std::unique_ptr<ir::Module>> ImportFloatTflite(

@@ -25,11 +25,14 @@ struct FloatOptions {
   // Shapes of inputs by name, in place of those in the file. "": of the only
   // input.
   std::map<std::string, ir::Ints> shapes = {};
+  // Which of the file's signatures; "" for the first subgraph.
+  std::string signature = {};
 };
 
 // Whether the model computes with floats what the int8 operations (ReadTflite)
-// compute with integers only. False for what is no model.
-bool IsFloatTflite(absl::string_view bytes);
+// compute with integers only. False for what is no model, or does not have the
+// signature.
+bool IsFloatTflite(absl::string_view bytes, const std::string& signature = "");
 
 // The module is verified; its parameters have the names of the inputs. Errors:
 // DataLoss (not a flatbuffer of a model), InvalidArgument (an invalid model, or

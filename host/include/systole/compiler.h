@@ -54,6 +54,9 @@ absl::StatusOr<Program> CompileNetwork(const model::Network& network,
                                        const Preset& preset,
                                        const Options& options);
 
+// A program that only ends, for a model that the host computes alone.
+absl::StatusOr<Program> IdleProgram(const Preset& preset);
+
 // Cycles that the compiler's cost model expects of a program. Measured ones
 // come from the RTL.
 int64_t EstimateCycles(const Program& program, const Preset& preset);

@@ -105,6 +105,8 @@ struct Layer {
   // [out][in], `in` being the input tensor flattened as it lies (height, width,
   // channel). kSums: [out][in] of each position; the zero point does not count.
   std::vector<int8_t> weights;
+  // A weight w stands for w - weight_zero_point. Of kSums 0.
+  int weight_zero_point = 0;
   std::vector<int32_t> bias;     // [out], zero point of the input not folded
   std::vector<Requant> requant;  // [out]; kMul, kMean: one
   std::vector<int8_t> table;     // kTable: of -128, -127, ..., 127

@@ -7,6 +7,7 @@
 #include "host/ir/passes/constant_folding.h"
 #include "host/ir/passes/maximum_expansion.h"
 #include "host/ir/passes/pad_folding.h"
+#include "host/ir/passes/prelu_expansion.h"
 #include "host/ir/passes/residual_ordering.h"
 #include "host/ir/passes/simplification.h"
 
@@ -19,6 +20,7 @@ PassManager StandardPasses() {
   passes.Add(std::make_unique<ClampFusion>());
   passes.Add(std::make_unique<PadFolding>());
   passes.Add(std::make_unique<MaximumExpansion>());
+  passes.Add(std::make_unique<PreluExpansion>());
   passes.Add(std::make_unique<ResidualOrdering>());
   return passes;
 }

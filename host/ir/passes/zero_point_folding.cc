@@ -31,7 +31,8 @@ std::vector<int64_t> WeightSums(const Node& node) {
       last ? weights.type.shape.back() : weights.type.shape.front();
   std::vector<int64_t> sums(channels);
   for (size_t i = 0; i < values.size(); ++i) {
-    sums[last ? i % channels : i / (values.size() / channels)] += values[i];
+    sums[last ? i % channels : i / (values.size() / channels)] +=
+        values[i] - weights.quantization().zero_point;
   }
   return sums;
 }

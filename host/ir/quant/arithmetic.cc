@@ -16,9 +16,6 @@ const Ints& WholeRange() {
   return range;
 }
 
-float ScaleOf(const Node& node) { return node.quantization().scale(); }
-int32_t ZeroOf(const Node& node) { return node.quantization().zero_point; }
-
 // Strides of an operand in terms of the result's index; 0 where it is
 // broadcast.
 Ints StretchedStrides(const Ints& shape, const Ints& result) {
@@ -178,45 +175,17 @@ bool Compared(Op op, int32_t a, int32_t b) {
   }
 }
 
-// Centred values times a factor.
-absl::StatusOr<Literal> Rescaled(const Node& node, const Literal& input,
-                                 double real, const Ints& clamp) {
-  const absl::StatusOr<Factor> factor = FactorOf(real);
-  if (!factor.ok()) return factor.status();
-  std::vector<int8_t> values = input.values<int8_t>();
-  for (int8_t& value : values) {
-    value = ToOutput(Scale(value - ZeroOf(*node.operands[0]), *factor),
-                     ZeroOf(node), clamp);
-  }
-  return Literal(std::move(values));
-}
-
-Literal Quantised(const Node& node, const Literal& input) {
-  std::vector<int8_t> values;
-  for (float real : input.values<float>()) {
-    const float steps = std::round(real / ScaleOf(node));
-    const double sum = (std::isnan(steps) ? 0 : double{steps}) + ZeroOf(node);
-    values.push_back(static_cast<int8_t>(std::clamp(sum, -128.0, 127.0)));
-  }
-  return Literal(std::move(values));
-}
-
-Literal Dequantised(const Node& from, const Literal& input) {
-  std::vector<float> values;
-  for (int8_t value : input.values<int8_t>()) {
-    values.push_back(
-        static_cast<float>(double{ScaleOf(from)} * (value - ZeroOf(from))));
-  }
-  return Literal(std::move(values));
-}
-
 }  // namespace
 
 absl::StatusOr<Literal> EvaluateBinary(const Node& node,
                                        const Operands& operands) {
-  if (node.op == Op::kDiv) {
+  if (node.op == Op::kDiv || node.op == Op::kPow) {
     const std::vector<float>& a = operands[0]->values<float>();
     const std::vector<float>& b = operands[1]->values<float>();
+    if (node.op == Op::kPow) {
+      return Literal(ForEachElement<float>(
+          node, [&](const Ints& at) { return std::pow(a[at[0]], b[at[1]]); }));
+    }
     constexpr float kMost = std::numeric_limits<float>::max();
     return Literal(ForEachElement<float>(node, [&](const Ints& at) {
       return std::clamp(a[at[0]] / b[at[1]], -kMost, kMost);
@@ -244,22 +213,6 @@ absl::StatusOr<Literal> EvaluateBinary(const Node& node,
   return ForEachPair(node, operands, [&](int32_t a, int32_t b) {
     return Scale(a * b, *factor);
   });
-}
-
-absl::StatusOr<Literal> EvaluateConversion(const Node& node,
-                                           const Operands& operands) {
-  const Node& from = *node.operands[0];
-  if (node.op == Op::kDequantize) return Dequantised(from, *operands[0]);
-  if (from.type.element == ElementType::kFloat32) {
-    return Quantised(node, *operands[0]);
-  }
-  if (node.op == Op::kRelu) {  // single precision, as specified
-    const float real = ScaleOf(from) / ScaleOf(node);
-    return Rescaled(node, *operands[0], real,
-                    node.attr<ClampAttributes>().clamp);
-  }
-  return Rescaled(node, *operands[0], double{ScaleOf(from)} / ScaleOf(node),
-                  WholeRange());
 }
 
 absl::StatusOr<Literal> EvaluateCompare(const Node& node,

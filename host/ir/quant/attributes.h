@@ -17,13 +17,16 @@ using Reals = std::vector<float>;
 
 // A sliding window whose kernel is the shape of the weights. With a folded zero
 // point, the bias includes -zero_point * (sum of the weights). The sum is then
-// one of plain products, and a tap in the padding is the zero point.
+// one of plain products, and a tap in the padding is the zero point. `uint8`:
+// with the arithmetic of TensorFlow Lite's kernels of uint8, which has its own
+// factor and allows any zero point of the weights (docs/numerics.md).
 struct ConvAttributes {
   Ints stride = {1, 1};
   Ints dilation = {1, 1};
   Ints padding = {0, 0, 0, 0};
   Ints clamp = {-128, 127};
   bool zero_point_folded = false;
+  bool uint8 = false;
 
   template <typename Self, typename Visitor>
   static void Fields(Self& self, Visitor&& visit) {
@@ -32,6 +35,7 @@ struct ConvAttributes {
     visit("padding", self.padding);
     visit("clamp", self.clamp);
     visit("zero_point_folded", self.zero_point_folded);
+    visit("uint8", self.uint8);
   }
 };
 
@@ -61,11 +65,13 @@ struct DenseAttributes {
   }
 };
 
+// `uint8`: halves of averages are rounded up.
 struct PoolAttributes {
   Ints kernel = {1, 1};
   Ints stride = {1, 1};
   Ints padding = {0, 0, 0, 0};
   Ints clamp = {-128, 127};
+  bool uint8 = false;
 
   template <typename Self, typename Visitor>
   static void Fields(Self& self, Visitor&& visit) {
@@ -73,6 +79,7 @@ struct PoolAttributes {
     visit("stride", self.stride);
     visit("padding", self.padding);
     visit("clamp", self.clamp);
+    visit("uint8", self.uint8);
   }
 };
 
@@ -100,6 +107,17 @@ struct SoftmaxAttributes {
   template <typename Self, typename Visitor>
   static void Fields(Self& self, Visitor&& visit) {
     visit("beta", self.beta);
+  }
+};
+
+// For L2 normalisation. `uint8`: with the arithmetic of TensorFlow Lite's
+// kernel of uint8.
+struct RowAttributes {
+  bool uint8 = false;
+
+  template <typename Self, typename Visitor>
+  static void Fields(Self& self, Visitor&& visit) {
+    visit("uint8", self.uint8);
   }
 };
 
@@ -191,14 +209,17 @@ struct MatmulAttributes {
   }
 };
 
+// `uint8`: bilinear values are computed in single precision.
 struct ResizeAttributes {
   bool align_corners = false;
   bool half_pixel_centers = false;
+  bool uint8 = false;
 
   template <typename Self, typename Visitor>
   static void Fields(Self& self, Visitor&& visit) {
     visit("align_corners", self.align_corners);
     visit("half_pixel_centers", self.half_pixel_centers);
+    visit("uint8", self.uint8);
   }
 };
 

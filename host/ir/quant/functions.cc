@@ -43,6 +43,16 @@ float RealFunction(const Node& node, float x) {
       return 1.0f / (1.0f + std::exp(-x));
     case Op::kTanh:
       return std::tanh(x);
+    case Op::kSin:
+      return std::sin(x);
+    case Op::kCos:
+      return std::cos(x);
+    case Op::kFloor:
+      return std::floor(x);
+    case Op::kCeil:
+      return std::ceil(x);
+    case Op::kRound:  // halves to even
+      return std::nearbyint(x);
     case Op::kElu:
       return x < 0 ? std::expm1(x) : x;
     case Op::kGelu:
@@ -78,6 +88,18 @@ Steps RootSteps(const Node& node) {
   return [from, to](int32_t centred) {
     return ToSteps(
         std::trunc(std::sqrt(from * static_cast<float>(centred)) / to));
+  };
+}
+
+// Of uint8 values, which are 128 above the stored ones, in single precision.
+Steps RescaleSteps(const Node& node) {
+  const Quantization& from = node.operands[0]->quantization();
+  const float ratio = from.scale() * (1 / node.quantization().scale());
+  const int32_t zero = from.zero_point + 128;
+  const float bias = -static_cast<float>(zero) * ratio;
+  return [ratio, bias, zero](int32_t centred) {
+    const auto value = static_cast<float>(centred + zero);
+    return ToSteps(std::round(value * ratio + bias));
   };
 }
 
@@ -134,6 +156,8 @@ absl::StatusOr<Steps> StepsOf(const Node& node) {
       return InverseRoot(node);
     case Op::kSqrt:
       return RootSteps(node);
+    case Op::kRescale:
+      return RescaleSteps(node);
     default:
       return Rounded(node);
   }

@@ -14,11 +14,21 @@
 
 namespace systole::ir {
 
+inline float ScaleOf(const Node& node) { return node.quantization().scale(); }
+inline int32_t ZeroOf(const Node& node) {
+  return node.quantization().zero_point;
+}
+
 // Adds the zero point, then clamps.
 inline int8_t ToOutput(int64_t value, int64_t zero_point, const Ints& clamp) {
   return static_cast<int8_t>(
       std::clamp(value + zero_point, clamp[0], clamp[1]));
 }
+
+// The factor of the sums of a channel: s_in * s_w[c] / s_out.
+double ProductFactor(const Node& node, int64_t channel);
+// The average of `count` values: halves away from zero, or of uint8 up.
+int64_t Average(int64_t sum, int64_t count, bool uint8);
 
 // Kernels for one operation or for a few similar ones, as ops.cc assigns them.
 absl::StatusOr<Literal> EvaluateConvolution(const Node& node,
@@ -51,6 +61,8 @@ absl::StatusOr<Literal> EvaluateFunction(const Node& node,
                                          const Operands& operands);
 absl::StatusOr<Literal> EvaluateConversion(const Node& node,
                                            const Operands& operands);
+absl::StatusOr<Literal> EvaluateCast(const Node& node,
+                                     const Operands& operands);
 absl::StatusOr<Literal> EvaluateMove(const Node& node,
                                      const Operands& operands);
 absl::StatusOr<Literal> EvaluateGather(const Node& node,

@@ -10,10 +10,16 @@
 #include "host/ir/quant/kernels.h"
 
 namespace systole::ir {
-namespace {
 
-float ScaleOf(const Node& node) { return node.quantization().scale(); }
-int32_t ZeroOf(const Node& node) { return node.quantization().zero_point; }
+double ProductFactor(const Node& node, int64_t channel) {
+  double product = double{node.operands[0]->quantization().scale()} *
+                   node.operands[1]->quantization().scale(channel);
+  const auto* const conv = node.attributes.If<ConvAttributes>();
+  if (conv != nullptr && conv->uint8) product = static_cast<float>(product);
+  return product / node.quantization().scale();
+}
+
+namespace {
 
 // Calls function(tap, row, column) for each tap of a window that lies in the
 // image.
@@ -30,12 +36,6 @@ void ForEachTap(const Ints& image, const Ints& kernel, const Ints& stride,
       function(ky * kernel[1] + kx, row, column);
     }
   }
-}
-
-// s_in * s_w[c] / s_out.
-double RealFactor(const Node& node, int64_t channel) {
-  return double{ScaleOf(*node.operands[0])} *
-         node.operands[1]->quantization().scale(channel) / ScaleOf(node);
 }
 
 int32_t BiasOf(const Operands& operands, int64_t channel) {
@@ -59,15 +59,17 @@ absl::StatusOr<Literal> EvaluateConvolution(const Node& node,
   // image or not.
   const int32_t zero = a.zero_point_folded ? 0 : ZeroOf(*node.operands[0]);
   const int32_t outside = a.zero_point_folded ? ZeroOf(*node.operands[0]) : 0;
+  const int32_t none = ZeroOf(*node.operands[1]);  // stands for a weight of 0
   std::vector<Factor> factors;
   for (int64_t c = 0; c < channels; ++c) {
-    const absl::StatusOr<Factor> factor = FactorOf(RealFactor(node, c));
+    const absl::StatusOr<Factor> factor = FactorOf(ProductFactor(node, c));
     if (!factor.ok()) return factor.status();
     factors.push_back(*factor);
   }
   const auto weight = [&](int64_t c, int64_t tap, int64_t i) -> int32_t {
-    return depthwise ? weights[tap * channels + c]
-                     : weights[(c * taps + tap) * depth + i];
+    return (depthwise ? weights[tap * channels + c]
+                      : weights[(c * taps + tap) * depth + i]) -
+           none;
   };
   std::vector<int8_t> values(node.type.elements());
   std::vector<uint32_t> sums(channels);
@@ -162,22 +164,29 @@ absl::StatusOr<Literal> EvaluateFullyConnected(const Node& node,
   const std::vector<int8_t>& input = operands[0]->values<int8_t>();
   const std::vector<int8_t>& weights = operands[1]->values<int8_t>();
   const int32_t zero = a.zero_point_folded ? 0 : ZeroOf(*node.operands[0]);
+  const int32_t none = ZeroOf(*node.operands[1]);
   std::vector<int8_t> values;
   for (size_t row = 0; row < input.size(); row += shape[1]) {
     for (int64_t c = 0; c < shape[0]; ++c) {
       auto sum = static_cast<uint32_t>(BiasOf(operands, c));
       for (int64_t i = 0; i < shape[1]; ++i) {
         sum += static_cast<uint32_t>((input[row + i] - zero) *
-                                     weights[c * shape[1] + i]);
+                                     (weights[c * shape[1] + i] - none));
       }
       const double steps =
-          std::round(static_cast<int32_t>(sum) * RealFactor(node, c));
+          std::round(static_cast<int32_t>(sum) * ProductFactor(node, c));
       values.push_back(
           ToOutput(static_cast<int64_t>(std::clamp(steps, -1e9, 1e9)),
                    ZeroOf(node), a.clamp));
     }
   }
   return Literal(std::move(values));
+}
+
+int64_t Average(int64_t sum, int64_t count, bool uint8) {
+  // Above the lowest value of uint8, all sums are positive.
+  if (uint8) return (sum + 128 * count + count / 2) / count - 128;
+  return (sum + (sum > 0 ? count / 2 : -(count / 2))) / count;
 }
 
 absl::StatusOr<Literal> EvaluatePool(const Node& node,
@@ -200,10 +209,8 @@ absl::StatusOr<Literal> EvaluatePool(const Node& node,
           sum += value;
           ++count;
         });
-    int64_t value = highest;
-    if (node.op == Op::kAveragePool) {  // halves away from zero
-      value = (sum + (sum > 0 ? count / 2 : -(count / 2))) / count;
-    }
+    const int64_t value =
+        node.op == Op::kAveragePool ? Average(sum, count, a.uint8) : highest;
     values.push_back(ToOutput(value, 0, a.clamp));
     Advance(node.type.shape, at);
   }

@@ -15,16 +15,18 @@
 namespace systole::ir {
 namespace {
 
-void Normalize(int8_t* row, int64_t depth, int zero_point) {
+void Normalize(int8_t* row, int64_t depth, int zero_point, bool uint8) {
   int32_t sum = 0;
   for (int64_t i = 0; i < depth; ++i) {
     const int centred = row[i] - zero_point;
     sum += centred * centred;
   }
   Factor factor = InverseRootOf(sum);
-  factor.shift += 7;
+  // The unit of the result is 2^-7: a part of the factor, or of the number.
+  if (!uint8) factor.shift += 7;
   for (int64_t i = 0; i < depth; ++i) {
-    row[i] = Clamped(Scale(row[i] - zero_point, factor));
+    const int centred = row[i] - zero_point;
+    row[i] = Clamped(Scale(uint8 ? 128 * centred : centred, factor));
   }
 }
 
@@ -53,7 +55,8 @@ absl::StatusOr<Literal> EvaluateRows(const Node& node,
   const int64_t depth = node.type.shape.back();
   for (size_t row = 0; row < values.size(); row += depth) {
     if (node.op == Op::kL2Normalize) {
-      Normalize(&values[row], depth, from.zero_point);
+      Normalize(&values[row], depth, from.zero_point,
+                node.attr<RowAttributes>().uint8);
     } else {
       LogSoftmax(&values[row], depth, from.scale());
     }

@@ -179,16 +179,32 @@ absl::Status CheckRelu(const Node& node) {
                      node.quantization().scale());
 }
 
+absl::Status CheckRescale(const Node& node) {
+  const Type& input = node.operands[0]->type;
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(input, "input"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
+  return CheckShape(node.type, input.shape);
+}
+
+// Integers with one scale.
+absl::Status CheckNumbers(const Type& type, const std::string& what) {
+  SYSTOLE_IR_CHECK(type.element != ElementType::kFloat32 && type.quantization &&
+                       !type.quantization->per_channel(),
+                   what, " is ", TypeText(type),
+                   ", not integers with one scale");
+  return absl::OkStatus();
+}
+
 absl::Status CheckQuantize(const Node& node) {
   const Type& input = node.operands[0]->type;
   const Type& quantised = node.op == Op::kQuantize ? node.type : input;
   const Type& other = node.op == Op::kQuantize ? input : node.type;
-  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(quantised, "the quantised side"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckNumbers(quantised, "the quantised side"));
   SYSTOLE_IR_RETURN_IF_ERROR(CheckShape(node.type, input.shape));
   if (other.element == ElementType::kFloat32) return absl::OkStatus();
   SYSTOLE_IR_CHECK(node.op == Op::kQuantize, "the result is ",
                    TypeText(node.type), ", not f32");
-  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(other, "input"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckNumbers(other, "input"));
   return CheckFactor(double{input.quantization->scale()} /
                      node.quantization().scale());
 }

@@ -133,6 +133,14 @@ absl::Status CheckSelect(const Node& node) {
   return CheckBroadcast(node);
 }
 
+absl::Status CheckRealFunction(const Node& node) {
+  SYSTOLE_IR_CHECK(Plain(node.type, ElementType::kFloat32) &&
+                       Plain(node.operands[0]->type, ElementType::kFloat32),
+                   TypeText(node.operands[0]->type), " to ",
+                   TypeText(node.type), " is not of floats");
+  return CheckShape(node.type, node.operands[0]->type.shape);
+}
+
 absl::Status CheckFunction(const Node& node) {
   const Type& input = node.operands[0]->type;
   SYSTOLE_IR_RETURN_IF_ERROR(CheckElements(node, ElementType::kFloat32));

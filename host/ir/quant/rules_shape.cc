@@ -15,6 +15,10 @@ absl::Status CheckMoved(const Node& node, const Type& input) {
 
 }  // namespace
 
+absl::Status CheckCast(const Node& node) {
+  return CheckShape(node.type, node.operands[0].type().shape);
+}
+
 absl::Status CheckReshape(const Node& node) {
   const Type& input = node.operands[0]->type;
   SYSTOLE_IR_RETURN_IF_ERROR(CheckMoved(node, input));

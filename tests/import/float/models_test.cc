@@ -132,7 +132,8 @@ TEST(FloatModels, NameEveryOperatorThatIsNotThere) {
   EXPECT_TRUE(absl::IsUnimplemented(module.status()));
   EXPECT_THAT(
       module.status().message(),
-      AllOf(HasSubstr("net.tflite: 2 operators stand in the way:\n"),
+      AllOf(HasSubstr("net.tflite: 2 operators stand in the way: CUSTOM "
+                      "'MyOp'"),
             HasSubstr("operator 0 CUSTOM 'MyOp'(f32[1,8]) -> f32[1,8]: "
                       "the operator is not supported\n"),
             HasSubstr("operator 1 HASHTABLE_LOOKUP"), Not(HasSubstr("ABS"))));

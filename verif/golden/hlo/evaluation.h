@@ -7,9 +7,11 @@
 #define SYSTOLE_VERIF_GOLDEN_HLO_EVALUATION_H_
 
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "host/ir/module.h"
+#include "verif/golden/hlo/interpreter.h"
 #include "verif/golden/hlo/tensor.h"
 
 namespace systole::golden::hlo {
@@ -18,17 +20,21 @@ using ir::Node;
 
 class Evaluation {
  public:
+  explicit Evaluation(OtherOperation other = nullptr)
+      : other_(std::move(other)) {}
+
   Tensors Run(const ir::Module& module, const Tensors& inputs);
+  Tensors Results(const Node& node, const Tensors& operands);
   // The first unsupported operation; the values are zeros then.
   const absl::Status& status() const { return status_; }
   void Refuse(const Node& node, const std::string& why);
   // Number of earlier calls.
   uint64_t NextRandom() { return random_++; }
 
-  // Results of a node other than a parameter.
-  Tensors Results(const Node& node, const Tensors& operands);
-
  private:
+  Tensors Other(const Node& node, const Tensors& operands);
+
+  const OtherOperation other_;  // of other sets
   absl::Status status_;
   uint64_t random_ = 0;
 };

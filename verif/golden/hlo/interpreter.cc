@@ -70,8 +70,21 @@ void Evaluation::Refuse(const Node& node, const std::string& why) {
       absl::StrCat("golden model: node '", node.name, "': ", why));
 }
 
+Tensors Evaluation::Other(const Node& node, const Tensors& operands) {
+  std::vector<ir::Literal> literals;
+  for (const Tensor& operand : operands) literals.push_back(ToLiteral(operand));
+  std::vector<const ir::Literal*> pointers;
+  for (const ir::Literal& literal : literals) pointers.push_back(&literal);
+  const absl::StatusOr<ir::Literal> result = other_(node, pointers);
+  if (result.ok()) return {FromLiteral(*result, node.type.shape)};
+  if (status_.ok()) status_ = result.status();
+  return {Tensor(node.type.element, node.type.shape)};
+}
+
 Tensors Evaluation::Results(const Node& node, const Tensors& operands) {
   const Op op = node.op;
+  if (other_ && ir::SetOf(op) == ir::OpSet::kQuant)
+    return Other(node, operands);
   if (IsBetween(Op::kHloAdd, op, Op::kHloConvert)) {
     Tensor result(node.type.element, node.type.shape);
     for (int64_t i = 0; i < result.size(); ++i)
@@ -259,6 +272,23 @@ absl::StatusOr<std::vector<std::vector<ir::Literal>>> RunHlo(
     for (const hlo::Tensor& output : values)
       literals[process].push_back(hlo::ToLiteral(output));
   }
+  return literals;
+}
+
+absl::StatusOr<std::vector<ir::Literal>> RunHloNode(
+    const ir::Node& node, const std::vector<const ir::Literal*>& operands,
+    const OtherOperation& other) {
+  hlo::Tensors tensors;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    tensors.push_back(
+        hlo::FromLiteral(*operands[i], node.operands[i].type().shape));
+  }
+  hlo::Evaluation evaluation(other);
+  const hlo::Tensors results = evaluation.Results(node, tensors);
+  if (!evaluation.status().ok()) return evaluation.status();
+  std::vector<ir::Literal> literals;
+  for (const hlo::Tensor& result : results)
+    literals.push_back(hlo::ToLiteral(result));
   return literals;
 }
 

@@ -9,6 +9,7 @@
 #ifndef SYSTOLE_VERIF_GOLDEN_HLO_INTERPRETER_H_
 #define SYSTOLE_VERIF_GOLDEN_HLO_INTERPRETER_H_
 
+#include <functional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -30,6 +31,14 @@ absl::StatusOr<std::vector<ir::Literal>> RunHlo(
 absl::StatusOr<std::vector<std::vector<ir::Literal>>> RunHlo(
     const ir::Module& module, int replicas, int partitions,
     const std::vector<std::vector<ir::Literal>>& inputs);
+
+// The results of one operation. `other` computes the operations of other sets
+// in its regions.
+using OtherOperation = std::function<absl::StatusOr<ir::Literal>(
+    const ir::Node& node, const std::vector<const ir::Literal*>& operands)>;
+absl::StatusOr<std::vector<ir::Literal>> RunHloNode(
+    const ir::Node& node, const std::vector<const ir::Literal*>& operands,
+    const OtherOperation& other);
 
 }  // namespace systole::golden
 
