@@ -22,7 +22,7 @@
 
 namespace systole::sequencer_test {
 
-// kChip: with a scalar unit and another core.
+// kChip: with a scalar unit, another core and links.
 template <typename Model, int kBeat, bool kChip = false>
 class Bench {
  public:
@@ -153,7 +153,7 @@ class Bench {
     m.cycle_i = world_.first_cycle + cycle_;
     m.freeze_i = world_.freeze_at >= 0 && cycle_ >= world_.freeze_at;
     m.stall_i = 0;
-    for (int i = 0; i < 6; ++i) m.stall_i |= Chance(world_.stall) << i;
+    for (int i = 0; i <= kQueues; ++i) m.stall_i |= Chance(world_.stall) << i;
     m.stall_i &= world_.stall_streams;
     m.rd_ready_i = !Chance(world_.hold_read);
     Answer();
@@ -245,7 +245,7 @@ class Bench {
       const int64_t ago = cycle_ - out_.fault->cycle;
       const bool search = out_.fault->code == isa::Fault::kWatchdog ||
                           out_.fault->code == isa::Fault::kFlagOverflow;
-      if (ago < 4 || ago > (search ? 200 : 4))
+      if (ago < 4 || ago > (search ? 232 : 4))
         Error("fault cycle %d", m.fault_cycle_o);
       if (unit_fault_cycle_ >= 0 && out_.fault->queue < kQueues && !search &&
           out_.fault->cycle != unit_fault_cycle_) {
