@@ -83,7 +83,6 @@ CHIP = [
     # Flags that others post.
     (SYNC, "peer_rst_ni && Links ? peer.link : '0;", "rst_ni && Links ? '0 : '0;"),
     (SYNC, "+ 4'(peer_last[Own+f]);", "+ 4'(peer_last[FirstPeer+f%PeerFlags]);"),
-    (SYNC, "for (int unsigned f = 0; f < FarFlags; f++) peer_high |= came_q[f][FlagBits-1];", ""),
     (SYNC, "mask_t'(left_over_q) << FirstPeer", "mask_t'(left_over_q) << Own"),
     (SYNC, "posted_q[a][FirstPeer+f]", "posted_q[a][Own+f]"),
     (SYNC, "scalar_post_q[FirstPeer+f]", "scalar_post_q[Own+f]"),
