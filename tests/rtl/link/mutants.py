@@ -122,7 +122,6 @@ MUTANTS = [
     (NETWORK, "(down & ~down_q) != '0;", "down != '0;"),
     (NETWORK, "down_link_q <= 2'(l - 1);", "down_link_q <= 2'(l);"),
     (NETWORK, "state[16+2*l+:2] = cause[l];", "state[16+2*l+:2] = cause[0];"),
-    (NETWORK, "(events_q[l].packet_sent ? 32'(events_q[l].bytes_sent) : '0)", "32'(events_q[l].bytes_sent)"),
     (NETWORK, "count_q[l][2] + 32'(events_q[l].packet_received)", "count_q[l][2] + 32'(events_q[l].packet_sent)"),
     (NETWORK, "32'(events_q[l].credit_stall)", "32'd0"),
     (NETWORK, "32'(events_q[l].retrain)", "32'd0"),

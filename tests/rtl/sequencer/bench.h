@@ -86,8 +86,9 @@ class Bench {
     std::deque<Flight> flights;
     std::optional<uint32_t> retires;  // was done a cycle ago
     int started = 0;
-    bool stopped = false;  // its unit told a fault
-    int64_t faulted = -1;  // of this descriptor, which is never done
+    bool stopped = false;    // its unit told a fault,
+    int64_t stopped_at = 0;  // in that cycle
+    int64_t faulted = -1;    // of this descriptor, which is never done
   };
   struct Read {
     int64_t due;
@@ -218,6 +219,7 @@ class Bench {
         }
         f.queue = -1;
         u.stopped = true;
+        u.stopped_at = cycle_;
         if (unit_fault_cycle_ < 0) unit_fault_cycle_ = cycle_;
         m.unit_fault_i |= 1 << q;
         m.unit_newest_i |= f.newest << q;
@@ -327,6 +329,8 @@ class Bench {
       return;
     }
     if (m.frozen_o) return Error("queue %d: a start while frozen", q);
+    if (u.stopped && cycle_ > u.stopped_at)
+      return Error("queue %d: a start after the unit's fault", q);
     if (u.todo.empty()) return Error("queue %d: a start too many", q);
     const uint32_t index = u.todo.front();
     const isa::Descriptor& d = (*program_)[index];

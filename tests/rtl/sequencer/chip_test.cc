@@ -35,20 +35,13 @@ Descriptor Halt(ChipBench& bench, uint32_t wait = 0) {
 
 constexpr uint32_t kOthers = ~0u << Chip::kOwn;  // flags that others post
 
-World RandomWorld(std::mt19937_64& random) {
-  World w;
+World ChipWorld(std::mt19937_64& random) {
+  World w = RandomWorld(random);
   const auto rate = [&random] {
     return random() % 2 ? static_cast<int>(random() % 200) : 0;
   };
-  w.prog_addr = random() % 1000 * 128;
-  w.stall = rate();
-  w.hold_read = rate();
-  w.hold_start = rate();
   w.hold_issue = rate();
   w.hold_peer = rate();
-  w.latency = static_cast<int>(random() % 100);
-  w.work = static_cast<int>(random() % 40);
-  w.in_flight = 1 + static_cast<int>(random() % 8);
   w.issue = random() % 2;
   if (w.issue) w.prog_len = random() % 20;  // not looked at
   return w;
@@ -60,7 +53,7 @@ TEST(SequencerChipTest, RandomPrograms) {
   for (const uint64_t seed : systole::testing_options::Seeds(150)) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     ChipBench bench(seed);
-    World world = RandomWorld(bench.random());
+    World world = ChipWorld(bench.random());
     const double sync = static_cast<double>(bench.random()() % 100) / 100;
     const Program program =
         RandomChipProgram(1 + static_cast<int>(bench.random()() % 300), sync,
@@ -78,7 +71,7 @@ TEST(SequencerChipTest, FlagsOfTheScalarUnit) {
   for (const uint64_t seed : systole::testing_options::Seeds(40)) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     ChipBench bench(seed);
-    World world = RandomWorld(bench.random());
+    World world = ChipWorld(bench.random());
     // Also between the cores: such a post leaves and comes back.
     const int one = static_cast<int>(seed % 4 == 0 ? 28 + seed / 4 % 4
                                                    : bench.random()() % 16),
@@ -258,7 +251,7 @@ TEST(SequencerChipTest, FaultsOfTheSendUnit) {
   for (const uint64_t seed : systole::testing_options::Seeds(100)) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     ChipBench bench(seed);
-    World world = RandomWorld(bench.random());
+    World world = ChipWorld(bench.random());
     world.work = 30 + world.work;
     const Program program =
         RandomChipProgram(200, 0.2, /*links=*/true, bench.random());
@@ -362,7 +355,7 @@ TEST(SequencerChipTest, ResetsAtAnyTime) {
     if (::testing::Test::HasFailure()) return;
     SCOPED_TRACE(::testing::Message() << "a reset after " << limit);
     ChipBench bench(limit);
-    World world = RandomWorld(bench.random());
+    World world = ChipWorld(bench.random());
     world.latency = 5;
     world.watchdog = 1000;
     const auto draw = [&bench, &world](int count) {

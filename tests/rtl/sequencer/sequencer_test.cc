@@ -65,22 +65,6 @@ class SequencerTest : public ::testing::Test {
 using Beats = ::testing::Types<Nano, Edge, V1>;
 TYPED_TEST_SUITE(SequencerTest, Beats);
 
-World RandomWorld(std::mt19937_64& random) {
-  World w;
-  const auto rate = [&random] {
-    return random() % 2 ? static_cast<int>(random() % 200) : 0;
-  };
-  w.prog_addr = random() % 1000 * 128;
-  w.stall = rate();
-  w.hold_read = rate();
-  w.hold_start = rate();
-  w.latency = static_cast<int>(random() % 100);
-  w.work = static_cast<int>(random() % 40);
-  w.first_cycle = random();
-  w.in_flight = 1 + static_cast<int>(random() % 8);
-  return w;
-}
-
 TYPED_TEST(SequencerTest, RandomPrograms) {
   for (const uint64_t seed : systole::testing_options::Seeds(60)) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);

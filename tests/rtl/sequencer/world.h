@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,23 @@ struct World {
   std::array<int, isa::kNumLinkFlags> link_posts = {};
   int hold_link = 100;  // none comes
 };
+
+// Of a core alone; a chip's: chip_test.cc.
+inline World RandomWorld(std::mt19937_64& random) {
+  World w;
+  const auto rate = [&random] {
+    return random() % 2 ? static_cast<int>(random() % 200) : 0;
+  };
+  w.prog_addr = random() % 1000 * 128;
+  w.stall = rate();
+  w.hold_read = rate();
+  w.hold_start = rate();
+  w.latency = static_cast<int>(random() % 100);
+  w.work = static_cast<int>(random() % 40);
+  w.first_cycle = random();
+  w.in_flight = 1 + static_cast<int>(random() % 8);
+  return w;
+}
 
 struct FaultSeen {
   isa::Fault code = isa::Fault::kNone;

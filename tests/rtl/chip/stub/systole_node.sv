@@ -29,23 +29,19 @@ module systole_node
     output axi_rsp_t          axi_rsp_o,
     output logic [H*8-1:0]    axi_rdata_o,
     output node_status_t      node_status_o,
-    output logic [5:0]        retire_valid_o,
-    output logic [5:0][31:0]  retire_index_o,
+    output retire_t           retire_o,
     output cross_req_t        cross_req_o,
     output cross_rsp_t        cross_rsp_o,
-    output logic [D*8-1:0]    cross_wr_data_o,
-    output logic [D-1:0]      cross_wr_mask_o,
+    output logic [D*9-1:0]    cross_wr_o,
     output logic [D*8-1:0]    cross_rd_data_o,
     input  cross_req_t        cross_req_i,
     input  cross_rsp_t        cross_rsp_i,
-    input  logic [D*8-1:0]    cross_wr_data_i,
-    input  logic [D-1:0]      cross_wr_mask_i,
+    input  logic [D*9-1:0]    cross_wr_i,
     input  logic [D*8-1:0]    cross_rd_data_i,
     output net_req_t          net_req_o,
     output logic [FlitBytes*8-1:0] net_send_data_o,
     input  net_rsp_t          net_rsp_i,
-    input  logic [FlitBytes*8-1:0] net_recv_data_i,
-    input  logic [FlitBytes-1:0] net_recv_mask_i,
+    input  logic [FlitBytes*9-1:0] net_recv_i,
     output phy_req_t          phy_req_o [HbmPcs],
     input  phy_rsp_t          phy_rsp_i [HbmPcs],
     output dram_req_t         dram_req_o,
@@ -59,8 +55,7 @@ module systole_node
 
   assign cross_req_o     = $bits(cross_req_t)'({32{8'h10 | Me}});
   assign cross_rsp_o     = $bits(cross_rsp_t)'({32{8'h20 | Me}});
-  assign cross_wr_data_o = {D{8'h30 | Me}};
-  assign cross_wr_mask_o = {D / 8{8'h40 | Me}};
+  assign cross_wr_o      = {{D / 8{8'h40 | Me}}, {D{8'h30 | Me}}};
   assign cross_rd_data_o = {D{8'h50 | Me}};
   assign net_req_o       = $bits(net_req_t)'({32{8'h90 | Me}});
   assign net_send_data_o = {FlitBytes{8'hA0 | Me}};
@@ -68,12 +63,12 @@ module systole_node
     unique case (phy_rsp_i[0].rdata[3:0])
       4'd1:    shown = (D * 8)'(cross_req_i);
       4'd2:    shown = (D * 8)'(cross_rsp_i);
-      4'd3:    shown = cross_wr_data_i;
-      4'd4:    shown = (D * 8)'(cross_wr_mask_i);
+      4'd3:    shown = cross_wr_i[D*8-1:0];
+      4'd4:    shown = (D * 8)'(cross_wr_i[D*8+:D]);
       4'd5:    shown = cross_rd_data_i;
       4'd6:    shown = (D * 8)'(net_rsp_i);
-      4'd7:    shown = (D * 8)'(net_recv_data_i);
-      4'd8:    shown = (D * 8)'(net_recv_mask_i);
+      4'd7:    shown = (D * 8)'(net_recv_i[FlitBytes*8-1:0]);
+      4'd8:    shown = (D * 8)'(net_recv_i[FlitBytes*8+:FlitBytes]);
       default: shown = '0;
     endcase
   end
@@ -85,8 +80,7 @@ module systole_node
         wmask: phy_rsp_i[p].rcheck, wdata: shown[p*PhyBytes*8+:PhyBytes*8]};
   end
   assign node_status_o  = '{irq: Window, running: !Window, fault: Window};
-  assign retire_valid_o = 6'(Me) + 6'd1;
-  assign retire_index_o = {6{32'(Me) + 32'd3}};
+  assign retire_o = '{valid: 6'(Me) + 6'd1, index: {6{32'(Me) + 32'd3}}};
   assign axi_rdata_o    = ~axi_wdata_i;
   assign dram_wdata_o   = '0;
   assign dram_wstrb_o   = '0;
