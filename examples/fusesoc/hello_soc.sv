@@ -50,6 +50,7 @@ module hello_soc
       .phy_rsp_i(no_phy),
       .dram_rsp_i('0),
       .dram_rdata_i('0),
+      .lanes_i('0),
       // verilator lint_off PINCONNECTEMPTY
       .axi_rsp_o(),
       .axi_rdata_o(),
@@ -58,7 +59,8 @@ module hello_soc
       .phy_req_o(),
       .dram_req_o(),
       .dram_wdata_o(),
-      .dram_wstrb_o()
+      .dram_wstrb_o(),
+      .lanes_o()
       // verilator lint_on PINCONNECTEMPTY
   );
 

@@ -80,6 +80,7 @@ module systole_board #(
       .clk_i, .rst_ni(chip_rst_nq), .axil_req_i(axil_req), .axil_rsp_o(axil_rsp),
       .axi_req_i(axi_req), .axi_wdata_i(axi_wdata), .axi_wstrb_i(axi_wstrb), .axi_rsp_o(axi_rsp), .axi_rdata_o(axi_rdata),
       .node_status_o(node_status), .retire_valid_o(), .retire_index_o(), .phy_req_o(), .phy_rsp_i(no_phy),
+      .lanes_o(), .lanes_i('0),
       .dram_req_o(dram_req), .dram_wdata_o(dram_wdata), .dram_wstrb_o(dram_wstrb), .dram_rsp_i(dram_rsp), .dram_rdata_i(dram_rdata)
   );
   assign running_o = node_status[0].running;

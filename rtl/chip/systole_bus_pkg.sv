@@ -285,6 +285,27 @@ package systole_bus_pkg;
     logic [systole_link_pkg::CoordinateBits:0]   columns, rows;
   } torus_t;
 
+  // What a core's send unit is told, and what it offers to the network; a flit's bytes are beside.
+  typedef struct packed {
+    logic              core;   // number of the core
+    torus_t            torus;
+    logic [AddrBits:0] last;   // end of accesses, in the memory of any core
+    logic              ready;  // the flit is taken
+  } send_ctl_t;
+
+  typedef struct packed {
+    logic                    busy;   // packets wait or are being sent
+    logic                    valid;
+    systole_link_pkg::send_t head;   // with each flit of its packet
+    logic                    last;
+  } send_stream_t;
+
+  // Trace: a descriptor of queue q has completed.
+  typedef struct packed {
+    logic [systole_isa_pkg::NumQueues-1:0]       valid;
+    logic [systole_isa_pkg::NumQueues-1:0][31:0] index;
+  } retire_t;
+
   // From a core to its chip's part of the network (systole_network), and back. A flit's bytes, and those that it writes, are beside.
   // All that comes from a core comes from flip-flops.
   typedef struct packed {

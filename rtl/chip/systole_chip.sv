@@ -54,8 +54,8 @@ module systole_chip
   // From each core to the other one; in a chip of one core nothing comes.
   cross_req_t     cross_req [2];
   cross_rsp_t     cross_rsp [2];
-  logic [D*8-1:0] cross_wr_data [2], cross_rd_data [2];
-  logic [D-1:0]   cross_wr_mask [2];
+  logic [D*9-1:0] cross_wr [2];
+  logic [D*8-1:0] cross_rd_data [2];
   // The first one's are the chip's.
   axil_rsp_t      axil_rsp [Cores];
   axi_rsp_t       axi_rsp [Cores];
@@ -79,13 +79,10 @@ module systole_chip
     systole_node #(.Preset(Preset), .FastArray(FastArray), .Window(c == 0)) u_node (
         .clk_i, .rst_ni, .axil_req_i(c == 0 ? axil_req_i : '0), .axil_rsp_o(axil_rsp[c]),
         .axi_req_i(c == 0 ? axi_req_i : '0), .axi_wdata_i, .axi_wstrb_i, .axi_rsp_o(axi_rsp[c]), .axi_rdata_o(axi_rdata[c]),
-        .node_status_o(node_status_o[c]), .retire_valid_o(retire_valid_o[c]), .retire_index_o(retire_index_o[c]),
-        .cross_req_o(cross_req[c]), .cross_rsp_o(cross_rsp[c]), .cross_wr_data_o(cross_wr_data[c]),
-        .cross_wr_mask_o(cross_wr_mask[c]), .cross_rd_data_o(cross_rd_data[c]),
-        .cross_req_i(cross_req[1-c]), .cross_rsp_i(cross_rsp[1-c]), .cross_wr_data_i(cross_wr_data[1-c]),
-        .cross_wr_mask_i(cross_wr_mask[1-c]), .cross_rd_data_i(cross_rd_data[1-c]),
-        .net_req_o(net_req[c]), .net_send_data_o(net_send_data[c]), .net_rsp_i(net_rsp[c]), .net_recv_data_i(net_recv_data),
-        .net_recv_mask_i(net_recv_mask),
+        .node_status_o(node_status_o[c]), .retire_o({retire_valid_o[c], retire_index_o[c]}),
+        .cross_req_o(cross_req[c]), .cross_rsp_o(cross_rsp[c]), .cross_wr_o(cross_wr[c]), .cross_rd_data_o(cross_rd_data[c]),
+        .cross_req_i(cross_req[1-c]), .cross_rsp_i(cross_rsp[1-c]), .cross_wr_i(cross_wr[1-c]), .cross_rd_data_i(cross_rd_data[1-c]),
+        .net_req_o(net_req[c]), .net_send_data_o(net_send_data[c]), .net_rsp_i(net_rsp[c]), .net_recv_i({net_recv_mask, net_recv_data}),
         .phy_req_o(phy_req_o[c]), .phy_rsp_i(phy_rsp_i[c]), .dram_req_o(dram_req[c]), .dram_wdata_o(dram_wdata[c]),
         .dram_wstrb_o(dram_wstrb[c]), .dram_rsp_i, .dram_rdata_i
     );
@@ -100,9 +97,9 @@ module systole_chip
     assign net_recv_data = '0;
     assign net_recv_mask = '0;
     for (genvar c = 0; c < Cores; c++) begin : gen_core
-      logic unused;
-      assign net_rsp[c] = '0;
-      assign unused     = &{1'b0, net_req[c], net_send_data[c]};
+      logic unused_core;
+      assign net_rsp[c]  = '0;
+      assign unused_core = &{1'b0, net_req[c], net_send_data[c]};
     end
     logic unused;
     assign unused = &{1'b0, lanes_i};
@@ -110,11 +107,10 @@ module systole_chip
   if (Cores == 1) begin : gen_single
     assign cross_req[1]     = '0;
     assign cross_rsp[1]     = '0;
-    assign cross_wr_data[1] = '0;
-    assign cross_wr_mask[1] = '0;
+    assign cross_wr[1]      = '0;
     assign cross_rd_data[1] = '0;
     logic unused;
-    assign unused = &{1'b0, cross_req[0], cross_rsp[0], cross_wr_data[0], cross_wr_mask[0], cross_rd_data[0]};
+    assign unused = &{1'b0, cross_req[0], cross_rsp[0], cross_wr[0], cross_rd_data[0]};
   end else begin : gen_pair
     logic unused;
     assign unused = &{1'b0, axil_rsp[1], axi_rsp[1], axi_rdata[1], dram_req[1], dram_wdata[1], dram_wstrb[1]};

@@ -32,13 +32,11 @@ module systole_core
     input  logic                           start_i,      // pulse
     input  systole_bus_pkg::core_ctl_t     ctl_i,
     input  logic [AddrBits:0]              hbm_end_i,    // memory accesses of programs end at or below (and begin at or above ctl_i.base)
-    input  logic [AddrBits:0]              send_end_i,   // those of sends in the memory of any core
     output systole_bus_pkg::core_status_t  status_o,
     output logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_o,
     // verilator lint_off UNUSEDSIGNAL
-    input  perf_t                          hbm_perf_i,  // its columns are not counted
+    input  systole_bus_pkg::mem_status_t   mem_i,        // errors, and what is counted
     // verilator lint_on UNUSEDSIGNAL
-    input  systole_bus_pkg::mem_error_t    mem_error_i,
 
     // Scalar unit: issue port and sync flags; 0 without one.
     input  systole_bus_pkg::issue_req_t    issue_req_i,
@@ -64,18 +62,11 @@ module systole_core
     output logic [D-1:0]                   wr_mask_o,
 
     // Network; 0 without links.
-    input  logic                           core_i,       // number of this core
-    input  systole_bus_pkg::torus_t        torus_i,
-    output logic                           sending_o,    // packets wait or are being sent
-    output logic                           send_valid_o,
-    input  logic                           send_ready_i,
-    output systole_link_pkg::send_t        send_head_o,
-    output logic                           send_last_o,
+    input  systole_bus_pkg::send_ctl_t     send_i,
+    output systole_bus_pkg::send_stream_t  send_o,
     output logic [FlitBytes*8-1:0]         send_data_o,
 
-    // Trace.
-    output logic [NumQueues-1:0]               retire_valid_o,
-    output logic [NumQueues-1:0][PcBits-1:0]   retire_index_o
+    output systole_bus_pkg::retire_t       retire_o
 );
   localparam int unsigned W = word_bytes(Cfg);
   localparam int unsigned S = Cfg.Segments;
@@ -115,12 +106,12 @@ module systole_core
   systole_control #(.D(D), .Cell(Cfg.Cell), .QueueDepth(Cfg.QueueDepth), .MxuInFlight(MxuInFlight), .Issue(Issue), .Peer(Cores > 1),
       .Links(Links), .Parity(Cfg.Parity != 0)) u_control (
       .clk_i, .rst_ni(core_rst_n), .peer_rst_ni(rst_ni), .peer_req_i, .peer_rsp_o, .freeze_i, .freeze_o(freeze),
-      .start_i(begin_q), .ctl_i, .hbm_end_i, .mem_error_i, .status_o(control_status),
+      .start_i(begin_q), .ctl_i, .hbm_end_i, .mem_error_i(mem_i.error), .status_o(control_status),
       .rd_valid_o(rd_valid_o[0]), .rd_ready_i(rd_ready_i[0]), .rd_addr_o(rd_addr_o[0]),
       .rd_rsp_valid_i(rd_rsp_valid_i[0]), .rd_rsp_data_i(fetch_data),
       .issue_req_i, .issue_ready_o, .flag_req_i, .flag_rsp_o, .req_o(req), .rsp_i(rsp),
       .idle_o(q_idle), .busy_o(q_busy), .waiting_o(q_waiting), .dispatch_stall_o(dispatch_stall),
-      .retire_valid_o, .retire_index_o
+      .retire_valid_o(retire_o.valid), .retire_index_o(retire_o.index)
   );
   // The units lie far from the control, and what they gate goes on to arbiters: the way to them takes a cycle of its own.
   always_ff @(posedge clk_i) freeze_q <= freeze;
@@ -195,10 +186,10 @@ module systole_core
     logic                  valid, ready, rsp_valid;
     logic [UbAddrBits-1:0] addr;
     systole_dma_send #(.Cfg(Cfg), .FlitBytes(FlitBytes)) u_send (
-        .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueSend]), .core_i, .torus_i, .base_i(ctl_i.base), .end_i(send_end_i),
-        .req_i(req[QueueSend]), .rsp_o(rsp[QueueSend]), .busy_o(sending_o),
+        .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueSend]), .core_i(send_i.core), .torus_i(send_i.torus),
+        .base_i(ctl_i.base), .end_i(send_i.last), .req_i(req[QueueSend]), .rsp_o(rsp[QueueSend]), .busy_o(send_o.busy),
         .ub_valid_o(valid), .ub_ready_i(ready), .ub_addr_o(addr), .ub_rsp_valid_i(rsp_valid), .ub_data_i(st_data),
-        .send_valid_o, .send_ready_i, .send_head_o, .send_last_o, .send_data_o
+        .send_valid_o(send_o.valid), .send_ready_i(send_i.ready), .send_head_o(send_o.head), .send_last_o(send_o.last), .send_data_o
     );
     systole_dma_share u_share (
         .clk_i, .rst_ni(core_rst_n), .valid_i({valid, store_valid}), .ready_o({ready, store_ready}), .addr_i({addr, store_addr}),
@@ -211,13 +202,10 @@ module systole_core
     assign store_ready     = st_ready;
     assign store_rsp_valid = st_rsp_valid;
     assign rsp[QueueSend]  = '0;
-    assign sending_o       = 1'b0;
-    assign send_valid_o    = 1'b0;
-    assign send_head_o     = '0;
-    assign send_last_o     = 1'b0;
+    assign send_o          = '0;
     assign send_data_o     = '0;
     logic unused;
-    assign unused = &{1'b0, req[QueueSend], core_i, torus_i, send_end_i, send_ready_i};
+    assign unused = &{1'b0, req[QueueSend], send_i};
   end
 
   // Matrix unit and accumulators.
@@ -334,10 +322,10 @@ module systole_core
     ctr_inc_o[CtrStoreBusy]       = CtrIncBits'(q_busy[QueueStore]);
     ctr_inc_o[CtrStoreWait]       = CtrIncBits'(q_waiting[QueueStore]);
     ctr_inc_o[CtrStoreBytes]      = wr_valid_o && wr_ready_i ? CtrIncBits'(D) : '0;
-    ctr_inc_o[CtrHbmReadBeats]    = CtrIncBits'(hbm_perf_i.rd_beat);
-    ctr_inc_o[CtrHbmWriteBeats]   = CtrIncBits'(hbm_perf_i.wr_beat);
-    ctr_inc_o[CtrHbmActivates]    = CtrIncBits'(hbm_perf_i.activates);
-    ctr_inc_o[CtrHbmRefresh]      = CtrIncBits'(hbm_perf_i.refreshing);
+    ctr_inc_o[CtrHbmReadBeats]    = CtrIncBits'(mem_i.perf.rd_beat);
+    ctr_inc_o[CtrHbmWriteBeats]   = CtrIncBits'(mem_i.perf.wr_beat);
+    ctr_inc_o[CtrHbmActivates]    = CtrIncBits'(mem_i.perf.activates);
+    ctr_inc_o[CtrHbmRefresh]      = CtrIncBits'(mem_i.perf.refreshing);
     ctr_inc_o[CtrFetchBytes]      = rd_rsp_valid_i[0] ? CtrIncBits'(D) : '0;
     ctr_inc_o[CtrDispatchStall]   = CtrIncBits'(dispatch_stall);
     ctr_inc_o[CtrMxuNan]          = CtrIncBits'(mxu_nan);
@@ -346,7 +334,7 @@ module systole_core
     ctr_inc_o[CtrVectorInf]       = CtrIncBits'(vec_inf);
     ctr_inc_o[CtrSendBusy]        = CtrIncBits'(q_busy[QueueSend]);
     ctr_inc_o[CtrSendWait]        = CtrIncBits'(q_waiting[QueueSend]);
-    ctr_inc_o[CtrSendBytes]       = send_valid_o && send_ready_i && send_head_o.length != '0 ? CtrIncBits'(FlitBytes) : '0;
+    ctr_inc_o[CtrSendBytes]       = send_o.valid && send_i.ready && send_o.head.length != '0 ? CtrIncBits'(FlitBytes) : '0;
   end
 
   // A unit never tells a fault without a code; all is quiet at the end of a program.

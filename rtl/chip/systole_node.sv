@@ -37,27 +37,23 @@ module systole_node
     output node_status_t      node_status_o,
 
     // Trace: a descriptor of queue q has completed.
-    output logic [NumQueues-1:0]       retire_valid_o,
-    output logic [NumQueues-1:0][31:0] retire_index_o,
+    output retire_t           retire_o,
 
-    // To the other core and back: requests, responses, data of writes to the other memory, data of reads.
+    // To the other core and back: requests, responses, {mask, data} of writes to the other memory, data of reads.
     output cross_req_t        cross_req_o,
     output cross_rsp_t        cross_rsp_o,
-    output logic [D*8-1:0]    cross_wr_data_o,
-    output logic [D-1:0]      cross_wr_mask_o,
+    output logic [D*9-1:0]    cross_wr_o,
     output logic [D*8-1:0]    cross_rd_data_o,
     input  cross_req_t        cross_req_i,
     input  cross_rsp_t        cross_rsp_i,
-    input  logic [D*8-1:0]    cross_wr_data_i,
-    input  logic [D-1:0]      cross_wr_mask_i,
+    input  logic [D*9-1:0]    cross_wr_i,
     input  logic [D*8-1:0]    cross_rd_data_i,
 
-    // To the chip's part of the network and back; 0 without links.
+    // To the chip's part of the network and back, {mask, data} of a flit that comes; 0 without links.
     output net_req_t          net_req_o,
     output logic [FlitBytes*8-1:0] net_send_data_o,
     input  net_rsp_t          net_rsp_i,
-    input  logic [FlitBytes*8-1:0] net_recv_data_i,
-    input  logic [FlitBytes-1:0] net_recv_mask_i,
+    input  logic [FlitBytes*9-1:0] net_recv_i,
 
     // HBM: the PHY of each pseudo-channel. A board's DRAM: an AXI4 master. What a chip does not have is 0.
     output phy_req_t          phy_req_o [HbmPcs],
@@ -91,7 +87,7 @@ module systole_node
   logic [Wrs-1:0][D-1:0]          wr_mask;
   logic [31:0]                    scrub;
   mem_status_t                    mem_status;
-  mem_error_t                     core_error;
+  mem_status_t                    core_mem;  // with the faults of the links
 
   // Accesses to this core's registers, and posts between cores.
   axil_req_t axil_req;
@@ -116,7 +112,8 @@ module systole_node
   logic                csr_running, csr_done;
   logic                start, reset_req, resetting, freeze, core_rst_n;
   logic [AddrBits:0]   hbm_limit, hbm_end, send_end;
-  logic                sending, lost, link_error;  // packets of this core are on their way to the network; one was given up
+  logic                lost, link_error;  // a packet of this core was given up
+  send_stream_t        send;
   logic [AddrBits-1:0] lost_addr;
   logic [systole_csr_pkg::NumCounters-1:0][systole_csr_pkg::CtrIncBits-1:0] ctr_inc;
 
@@ -137,25 +134,25 @@ module systole_node
   // A request that the core still offers counts as in flight, because it is not withdrawn.
   systole_soft_reset u_soft_reset (
       .clk_i, .rst_ni, .request_i(reset_req),
-      .outstanding_i(mem_status.outstanding || rd_valid[RdHost-1:0] != '0 || wr_valid[WrStore] || sending),
+      .outstanding_i(mem_status.outstanding || rd_valid[RdHost-1:0] != '0 || wr_valid[WrStore] || send.busy),
       .busy_o(resetting), .freeze_o(freeze), .core_rst_no(core_rst_n)
   );
 
   systole_core #(.Cfg(Cfg), .FastArray(FastArray), .Issue(HasScalar), .Cores(Chip.Cores), .Links(Links), .FlitBytes(FlitBytes)) u_core (
       .clk_i, .rst_ni(rst_ni && core_rst_n), .freeze_i(freeze), .start_i(start),
-      .ctl_i(ctl), .hbm_end_i(hbm_end), .send_end_i(send_end), .status_o(status), .ctr_inc_o(ctr_inc), .hbm_perf_i(mem_status.perf),
-      .mem_error_i(core_error),
+      .ctl_i(ctl), .hbm_end_i(hbm_end), .status_o(status), .ctr_inc_o(ctr_inc), .mem_i(core_mem),
       .issue_req_i(issue_req), .issue_ready_o(issue_ready), .flag_req_i(flag_req), .flag_rsp_o(flag_rsp),
       .peer_req_i(peer_req), .peer_rsp_o(peer_rsp),
       .rd_valid_o(rd_valid[RdHost-1:0]), .rd_ready_i(rd_ready[RdHost-1:0]), .rd_addr_o(rd_addr[RdHost-1:0]),
       .rd_rsp_valid_i(rd_rsp_valid[RdHost-1:0]), .rd_rsp_far_i(rd_rsp_far[RdHost-1:0]), .rd_rsp_data_i(rd_data),
       .wr_valid_o(wr_valid[WrStore]), .wr_ready_i(wr_ready[WrStore]), .wr_addr_o(wr_addr[WrStore]),
       .wr_data_o(wr_data[WrStore]), .wr_mask_o(wr_mask[WrStore]),
-      .core_i(net_rsp_i.core), .torus_i(net_rsp_i.torus), .sending_o(sending), .send_valid_o(net_req_o.send_valid),
-      .send_ready_i(net_rsp_i.send_ready), .send_head_o(net_req_o.send_head), .send_last_o(net_req_o.send_last),
-      .send_data_o(net_send_data_o),
-      .retire_valid_o, .retire_index_o
+      .send_i('{core: net_rsp_i.core, torus: net_rsp_i.torus, last: send_end, ready: net_rsp_i.send_ready}),
+      .send_o(send), .send_data_o(net_send_data_o), .retire_o
   );
+  assign net_req_o.send_valid = send.valid;
+  assign net_req_o.send_head  = send.head;
+  assign net_req_o.send_last  = send.last;
 
   if (HasScalar) begin : gen_scalar
     client_req_t scalar_req;
@@ -253,7 +250,7 @@ module systole_node
   if (Links) begin : gen_links
     systole_link_gather #(.D(D), .FlitBytes(FlitBytes), .MemBits($clog2(HbmBytes))) u_gather (
         .clk_i, .rst_ni, .valid_i(net_rsp_i.recv_valid), .ready_o(net_req_o.recv_ready), .head_i(net_rsp_i.recv_head),
-        .last_i(net_rsp_i.recv_last), .data_i(net_recv_data_i), .mask_i(net_recv_mask_i),
+        .last_i(net_rsp_i.recv_last), .data_i(net_recv_i[FlitBytes*8-1:0]), .mask_i(net_recv_i[FlitBytes*8+:FlitBytes]),
         .wr_valid_o(mem_wr_valid[MemWrs-1]), .wr_ready_i(mem_wr_ready[MemWrs-1]), .wr_addr_o(mem_wr_addr[MemWrs-1]),
         .wr_data_o(mem_wr_data[MemWrs-1]), .wr_mask_o(mem_wr_mask[MemWrs-1]),
         .post_o(link_post), .lost_o(lost), .lost_addr_o(lost_addr)
@@ -265,13 +262,13 @@ module systole_node
     assign {lost, lost_addr}    = '0;
     assign link_error           = 1'b0;
     logic unused;
-    assign unused = &{1'b0, net_rsp_i, net_recv_data_i, net_recv_mask_i};
+    assign unused = &{1'b0, net_rsp_i, net_recv_i};
   end
   assign peer_req.link = link_post;
   always_comb begin
-    core_error = mem_status.error;
+    core_mem = mem_status;
     if (Links && !mem_status.error.valid) begin
-      core_error = '{valid: link_error, code: FaultLinkDown, addr: lost ? lost_addr : AddrBits'(net_rsp_i.down_link)};
+      core_mem.error = '{valid: link_error, code: FaultLinkDown, addr: lost ? lost_addr : AddrBits'(net_rsp_i.down_link)};
     end
   end
 
@@ -292,7 +289,7 @@ module systole_node
         .outstanding_o(outstanding), .crossing_o(crossing),
         .own_rd_valid_o(mem_rd_valid[Rds-1:0]), .own_rd_ready_i(mem_rd_ready[Rds-1:0]), .own_rd_rsp_valid_i(mem_rd_rsp_valid[Rds-1:0]),
         .own_wr_valid_o(mem_wr_valid[Wrs-1:0]), .own_wr_ready_i(mem_wr_ready[Wrs-1:0]),
-        .far_req_o(far_req), .far_wr_data_o(cross_wr_data_o), .far_wr_mask_o(cross_wr_mask_o), .far_rsp_i(cross_rsp_i.memory),
+        .far_req_o(far_req), .far_wr_data_o(cross_wr_o[D*8-1:0]), .far_wr_mask_o(cross_wr_o[D*8+:D]), .far_rsp_i(cross_rsp_i.memory),
         .far_rd_data_i(cross_rd_data_i),
         .posted_i(peer_rsp.posted), .post_take_o(peer_req.take), .post_o(post)
     );
@@ -302,8 +299,7 @@ module systole_node
     assign mem_rd_addr[Rds]  = cross_req_i.crossing.memory.rd_addr;
     assign mem_wr_valid[Wrs] = cross_req_i.crossing.memory.wr_valid;
     assign mem_wr_addr[Wrs]  = cross_req_i.crossing.memory.wr_addr;
-    assign mem_wr_data[Wrs]  = cross_wr_data_i;
-    assign mem_wr_mask[Wrs]  = cross_wr_mask_i;
+    assign {mem_wr_mask[Wrs], mem_wr_data[Wrs]} = cross_wr_i;
     assign cross_rsp_o       = '{
         memory: '{rd_ready: mem_rd_ready[Rds], rd_rsp_valid: mem_rd_rsp_valid[Rds], wr_ready: mem_wr_ready[Wrs]},
         axil: axil_rsp};
@@ -353,11 +349,10 @@ module systole_node
     assign peer_req.take = '0;
     assign cross_req_o  = '0;
     assign cross_rsp_o  = '0;
-    assign cross_wr_data_o = '0;
-    assign cross_wr_mask_o = '0;
+    assign cross_wr_o   = '0;
     assign cross_rd_data_o = '0;
     logic unused;
     assign unused = &{
-        1'b0, peer_rsp, far_bad, cross_req_i, cross_rsp_i, cross_wr_data_i, cross_wr_mask_i, cross_rd_data_i};
+        1'b0, peer_rsp, far_bad, cross_req_i, cross_rsp_i, cross_wr_i, cross_rd_data_i};
   end
 endmodule

@@ -91,7 +91,7 @@ module systole_dma_send
   assign rsp_o = '{
       ready: empty ? empty_ok_q && !freeze_i : walk_ready, done: unit_done, progress: unit_progress, fault: walk_fault || empty_fault_q,
       code: empty_fault_q ? FaultIllegalDescriptor : walk_code, addr: empty_fault_q ? '0 : walk_addr, newest: 1'b1};
-  assign empty_take = req_i.valid && empty && empty_ok_q;
+  assign empty_take = req_i.valid && empty && empty_ok_q && !freeze_i;
 
   logic                        beat_valid, beat_ready, beat_end, beat_last, walk_idle;
   logic [AddrBits-Shift-1:0]   beat_hbm;
@@ -204,7 +204,7 @@ module systole_dma_send
     out_head.src_core = core_i;
     out_head.address  = only_post || posting_q ? AddressBits'(FirstFlag) + AddressBits'(packet.way.flag) : {packet.addr, {Shift{1'b0}}};
   end
-  logic step, written;
+  logic step, written, finish;  // finish: of a descriptor, with its last flit at the network
   assign step       = out_valid && out_ready;
   assign written    = step && !only_post && !posting_q;  // a flit of data
   assign give       = written && beat_done;
@@ -225,13 +225,13 @@ module systole_dma_send
         index_q <= beat_done ? '0 : index_q + 1'b1;
         sent_q  <= flit_last ? '0 : sent_q + LengthBits'(FlitBytes);
       end
-      unit_done <= packet_out && packet.last;
+      unit_done <= send_valid_o && send_ready_i && finish;
       moved_q   <= step;
     end
   end
-  systole_skid #(.Width($bits(send_t) + 1 + FlitBits)) u_out (
-      .clk_i, .rst_ni, .valid_i(out_valid), .ready_o(out_ready), .data_i({out_head, out_last, flit}),
-      .valid_o(send_valid_o), .ready_i(send_ready_i), .data_o({send_head_o, send_last_o, send_data_o})
+  systole_skid #(.Width($bits(send_t) + 2 + FlitBits)) u_out (
+      .clk_i, .rst_ni, .valid_i(out_valid), .ready_o(out_ready), .data_i({packet_out && packet.last, out_head, out_last, flit}),
+      .valid_o(send_valid_o), .ready_i(send_ready_i), .data_o({finish, send_head_o, send_last_o, send_data_o})
   );
   assign busy_o        = packet_valid || send_valid_o;
   assign unit_progress = (ub_valid_o && !asked_q) || moved_q;

@@ -67,8 +67,8 @@ module systole_csr
                     || hw_in.scalar.wr_ack || hw_in.links.rd_ack || hw_in.links.wr_ack;
   assign raised   = hw_in.irq.done.hwset || hw_in.irq.fault.hwset || hw_in.irq.scalar.hwset;
   systole_idle_clock #(.Gate(Gate)) u_clock (
-      .clk_i, .rst_ni, .work_i(asked || answered || raised), .rest_i(!hw_out.counters.req && !hw_out.scalar.req && !hw_out.links.req && !hw_out.ctrl.start.value),
-      .clk_o(clk)
+      .clk_i, .rst_ni, .work_i(asked || answered || raised),
+      .rest_i(!hw_out.counters.req && !hw_out.scalar.req && !hw_out.links.req && !hw_out.ctrl.start.value), .clk_o(clk)
   );
 
   systole_csr_regs u_regs (

@@ -4,7 +4,7 @@
 // Fault latch: holds the first fault since reset, and freezes the core. Priority within a cycle: units from the lowest
 // queue on, flag overflow, sequencer. Latency: nothing starts from two cycles after the fault, or from one cycle after a
 // soft reset asks; the units freeze one cycle later. The latch looks up what the fault is about and reports it after
-// four cycles, or after up to 200 if it has to search for a flag.
+// four cycles, or after up to 232 if it has to search for a flag.
 // Docs: docs/sequencer.md. Test: tests/rtl/sequencer.
 
 module systole_fault

@@ -119,10 +119,10 @@ def _module(node: bool) -> str:
         body += ["", "  node_status_t node_status;", "  phy_req_t     phy_req [HbmPcs];", "  phy_rsp_t     phy_rsp [HbmPcs];",
                  "  assign {irq_o, running_o, fault_o} = node_status;", "  for (genvar p = 0; p < HbmPcs; p++) begin : gen_pc"]
         index, depth, inside = "[p]", 4, ""
-        joined = [".node_status_o(node_status), .retire_valid_o, .retire_index_o,", ".phy_req_o(phy_req), .phy_rsp_i(phy_rsp),",
-                  ".cross_req_o, .cross_rsp_o, .cross_wr_data_o, .cross_wr_mask_o, .cross_rd_data_o,",
-                  ".cross_req_i, .cross_rsp_i, .cross_wr_data_i, .cross_wr_mask_i, .cross_rd_data_i,",
-                  ".net_req_o, .net_send_data_o, .net_rsp_i, .net_recv_data_i, .net_recv_mask_i,"]
+        joined = [".node_status_o(node_status), .retire_o({retire_valid_o, retire_index_o}),", ".phy_req_o(phy_req), .phy_rsp_i(phy_rsp),",
+                  ".cross_req_o, .cross_rsp_o, .cross_wr_o({cross_wr_mask_o, cross_wr_data_o}), .cross_rd_data_o,",
+                  ".cross_req_i, .cross_rsp_i, .cross_wr_i({cross_wr_mask_i, cross_wr_data_i}), .cross_rd_data_i,",
+                  ".net_req_o, .net_send_data_o, .net_rsp_i, .net_recv_i({net_recv_mask_i, net_recv_data_i}),"]
     else:
         body += ["", "  node_status_t     node_status [Cores];", "  phy_req_t         phy_req [Cores][HbmPcs];",
                  "  phy_rsp_t         phy_rsp [Cores][HbmPcs];", f"  logic [{QUEUES}] retire_valid [Cores];",

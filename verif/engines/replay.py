@@ -33,7 +33,7 @@ PAYLOADS = {
     "axi_rdata_o": ("axi_rvalid_o", 1), "axi_rresp_o": ("axi_rvalid_o", 1), "axi_rlast_o": ("axi_rvalid_o", 1), "axi_rid_o": ("axi_rvalid_o", 1),
     "phy_row_bank_o": ("act or pre", 2), "phy_row_addr_o": ("act", 2),
     "phy_col_bank_o": ("phy_col_cmd_o", 2), "phy_col_addr_o": ("phy_col_cmd_o", 2),
-    "retire_index_o": ("retire_valid_o", 5),
+    "retire_index_o": ("retire_valid_o", 6),
     "phy_wdata_o": ("written bytes", 32), "phy_wmask_o": ("write data", 2),
 }
 # Seeded faults: (file in rtl/, text, what replaces it, what is to be seen).

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// How systole_chip joins two nodes, with a module in their place that says what
-// came from the other one (stub/systole_node.sv), and what systole_top makes of
-// its ports. Simulation of whole chips joins models of systole_node_pins the
-// same way (verif/tb/joined_models.h).
+// How systole_chip joins two nodes and the network, with modules in their place
+// that say what came from the others (stub/), and what systole_top makes of its
+// ports. Simulation of whole chips joins models of systole_node_pins the same
+// way (verif/tb/joined_models.h).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,6 +21,7 @@ namespace systole {
 namespace {
 
 constexpr int kCrossReqBits = 182, kCrossRspBits = 44, kBeatBytes = 32;
+constexpr int kNetReqBits = 103, kNetRspBits = 158, kFlitBytes = 16;
 constexpr int kWords = kBeatBytes / 4;  // of a node's PHY data
 
 class Pair : public ::testing::Test {
@@ -62,6 +63,32 @@ TEST_F(Pair, EachNodeGetsWhatTheOtherSends) {
   }
 }
 
+// Answers are a core's own; what is received goes to both.
+TEST_F(Pair, EachNodeGetsWhatTheNetworkSends) {
+  for (int c = 0; c < 2; ++c) {
+    SCOPED_TRACE(::testing::Message() << "node " << c);
+    EXPECT_EQ(Got(c, 6), Expected(static_cast<uint8_t>(0x60 | c), kNetRspBits));
+    EXPECT_EQ(Got(c, 7), Expected(0x72, 8 * kFlitBytes));
+    EXPECT_EQ(Got(c, 8), Expected(0x82, kFlitBytes));
+  }
+}
+
+TEST_F(Pair, TheNetworkGetsWhatEachNodeSends) {
+  for (int c = 0; c < 2; ++c) {
+    for (const bool data : {false, true}) {
+      SCOPED_TRACE(::testing::Message() << "node " << c << " data " << data);
+      std::memset(&top_.lanes_i, 0, sizeof top_.lanes_i);
+      top_.lanes_i[0] = static_cast<uint32_t>(data << 1 | c);
+      top_.eval();
+      std::vector<uint8_t> bytes(kBeatBytes);
+      std::memcpy(bytes.data(), &top_.lanes_o, 20);  // of four links
+      const int me = 1 - c;  // node 0 is the one with the window
+      EXPECT_EQ(bytes, Expected(static_cast<uint8_t>((data ? 0xa0 : 0x90) | me),
+                                data ? 8 * kFlitBytes : kNetReqBits));
+    }
+  }
+}
+
 TEST_F(Pair, PinsOfACoreEachAndTheHostsAtTheFirst) {
   top_.axil_wdata_i = 0x12345678;
   top_.axil_awaddr_i = 0x1000;
@@ -74,10 +101,10 @@ TEST_F(Pair, PinsOfACoreEachAndTheHostsAtTheFirst) {
   EXPECT_EQ(top_.irq_o, 1);
   EXPECT_EQ(top_.running_o, 2);
   EXPECT_EQ(top_.fault_o, 1);
-  EXPECT_EQ(top_.retire_valid_o, 1 << 5 | 2);
-  for (int q = 0; q < 5; ++q) {
+  EXPECT_EQ(top_.retire_valid_o, 1 << 6 | 2);
+  for (int q = 0; q < 6; ++q) {
     EXPECT_EQ(top_.retire_index_o[q], 4u);
-    EXPECT_EQ(top_.retire_index_o[5 + q], 3u);
+    EXPECT_EQ(top_.retire_index_o[6 + q], 3u);
   }
   EXPECT_EQ(top_.phy_row_cmd_o, 1 << 3 | 1);  // of the first one's channels
   EXPECT_EQ(top_.phy_wmask_o, 0x2222222211111111u);

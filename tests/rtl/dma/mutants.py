@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Shows that the benches of the DMA units see faults: changes one line of the RTL at a time, builds load or weights at `nano`, or tiles at
-`mini`, and expects a failure. Each entry of MUTANTS: file, text that occurs once, what takes its place."""
+"""Shows that the benches of the DMA units see faults: changes one line of the RTL at a time, builds load or weights at `nano`, tiles at
+`mini`, or send at `minichip`, and expects a failure. Each entry of MUTANTS: file, text that occurs once, what takes its place."""
 
 import pathlib
 import sys
@@ -13,6 +13,8 @@ WALK = "dma/systole_dma_walk.sv"
 LOAD = "dma/systole_dma_load.sv"
 WEIGHTS = "dma/systole_weight_loader.sv"
 TILES = "dma/systole_tile_loader.sv"
+SEND = "dma/systole_dma_send.sv"
+SHARE = "dma/systole_dma_share.sv"
 
 MUTANTS = [
     # The descriptor as it is taken.
@@ -63,17 +65,61 @@ MUTANTS = [
     (TILES, "tile_addr_q[i] + addr_t'(d_q.tile_stride);\n          row", "tile_addr_q[0] + addr_t'(d_q.tile_stride);\n          row"),
     (TILES, "if (outside_q[i-1]) fault_addr_o", "if (outside_q[0]) fault_addr_o"),
     (TILES, "busy_o       = next_valid_q || active_q", "busy_o       = active_q"),
+    # Send: descriptors.
+    (SEND, ">= torus_i.columns || {1'b0, d.dst_y} >= torus_i.rows", ">= torus_i.columns"),
+    (SEND, "{1'b0, d.dst_x} >= torus_i.columns", "{1'b0, d.dst_x} > torus_i.columns"),
+    (SEND, "post: d.flags[FlagSendPost]", "post: 1'b1"),
+    (SEND, "empty && empty_ok_q && !freeze_i;", "empty && empty_ok_q;"),
+    (SEND, ".start_valid_i(req_i.valid && !empty)", ".start_valid_i(req_i.valid)"),
+    (SEND, ".start_tag_i(start_way)", ".start_tag_i('0)"),
+    (SEND, ".freeze_i(freeze_i || stopped_q)", ".freeze_i(freeze_i)"),
+    (SEND, "{d.len, d.n1, d.n2} != '0", "{d.len, d.n1} != '0"),
+    (SEND, "!d.flags[FlagSendPost] ||", ""),
+    (SEND, "empty && walk_idle && packets", "empty && packets"),
+    (SEND, "packets < ($clog2(Depth + 1))'(Depth - 1) &&", ""),
+    (SEND, "&& !stopped_q && !empty_take;", "&& !stopped_q;"),
+    (SEND, "empty_fault_q <= empty_take && empty_bad_q;", "empty_fault_q <= 1'b0;"),
+    (SEND, "if (walk_fault || (empty_take && empty_bad_q)) stopped_q", "if (walk_fault) stopped_q"),
+    (SEND, "|| (empty_take && !empty_bad_q);", "|| empty_take;"),
+    # Its packets.
+    (SEND, ".valid_i(beat_valid && credit && empty_room)", ".valid_i(beat_valid && credit)"),
+    (SEND, "close = beat_end ||", "close = beat_last ||"),
+    (SEND, "BeatsBits'(PacketBeats - 1)", "BeatsBits'(PacketBeats - 2)"),
+    (SEND, "run_q == '0 ? beat_hbm : first_q;", "beat_hbm;"),
+    (SEND, "LengthBits'(beat_tail == '0)", "LengthBits'(1)"),
+    (SEND, "if (!made.last) made.way.post = 1'b0;", ""),
+    (SEND, "begun_q || beats >=", "begun_q || beats != '0 || beats >="),
+    (SEND, "32'(sent_q) <= FlitBytes", "32'(sent_q) < FlitBytes"),
+    (SEND, "beat_done = flit_last || 32'(index_q)", "beat_done = 32'(index_q)"),
+    (SEND, "data[32'(index_q)*FlitBits", "data[32'(!index_q)*FlitBits"),
+    (SEND, "out_head.src_core = core_i;", ""),
+    (SEND, "out_head.tie      = packet.way.tie;", ""),
+    (SEND, "+ AddressBits'(packet.way.flag)", ""),
+    (SEND, "(flit_last && !packet.way.post)", "flit_last"),
+    (SEND, "unit_done <= send_valid_o && send_ready_i && finish;", "unit_done <= packet_out && packet.last;"),
+    (SEND, "busy_o        = packet_valid || send_valid_o;", "busy_o        = packet_valid;"),
+    (SEND, "(ub_valid_o && !asked_q) || moved_q", "ub_valid_o && !asked_q"),
+    (SEND, "(ub_valid_o && !asked_q) || moved_q", "ub_valid_o || moved_q"),
+    # Two at a port of the unified buffer.
+    (SHARE, "held_q ? pick_q : valid_i == 2'b11", "valid_i == 2'b11"),
+    (SHARE, "if (asked && ub_ready_i) turn_q <= !pick;", ""),
+    (SHARE, "asked && ub_ready_i ? 2'b01 << pick : 2'b00;", "asked && ub_ready_i ? valid_i : 2'b00;"),
+    (SHARE, "valid_i[pick] && room;", "valid_i[pick];"),
+    (SHARE, "ub_rsp_valid_i ? 2'b01 << owner : 2'b00;", "ub_rsp_valid_i ? 2'b10 >> owner : 2'b00;"),
+    (SHARE, "addr_i[pick]", "addr_i[turn_q]"),
 ]
 
 BENCHES = [
     mutation.Bench("dma_bench", "Vload_nano", "tests/rtl/dma/dma_bench.sv", ("-GPreset=0", "-GUnit=0"), "*/load_nano"),
     mutation.Bench("dma_bench", "Vweights_nano", "tests/rtl/dma/dma_bench.sv", ("-GPreset=0", "-GUnit=2"), "*/weights_nano"),
     mutation.Bench("tiles_bench", "Vtiles_mini", "tests/rtl/dma/tiles_bench.sv", ("-GPreset=3",), "*-*V2*"),
+    mutation.Bench("send_bench", "Vsend_minichip", "tests/rtl/dma/send_bench.sv", ("-GPreset=8",), "SendTest/0.*"),
+    mutation.Bench("systole_dma_share", "Vshare", "rtl/dma/systole_dma_share.sv"),
 ]
 
 
 def bench_of(mutant):
-    return {WEIGHTS: 1, TILES: 2}.get(mutant[0], 0)
+    return {WEIGHTS: 1, TILES: 2, SEND: 3, SHARE: 4}.get(mutant[0], 0)
 
 
 if __name__ == "__main__":

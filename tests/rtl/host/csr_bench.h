@@ -26,7 +26,7 @@ inline uint32_t Most(int counter) {
   using csr::Counter;
   switch (static_cast<Counter>(counter)) {
     case Counter::kDescriptors:
-      return 6;
+      return 7;
     case Counter::kLoadBytes:
     case Counter::kWeightBytes:
     case Counter::kStoreBytes:
@@ -34,6 +34,7 @@ inline uint32_t Most(int counter) {
       return 512;
     case Counter::kHbmActivates:
     case Counter::kHbmRefresh:
+    case Counter::kSendBytes:
       return 64;
     case Counter::kMxuNan:
     case Counter::kMxuInf:
@@ -63,7 +64,7 @@ class CsrTest : public ::testing::Test {
     dut_->running_i = dut_->done_i = dut_->resetting_i = dut_->fault_i = 0;
     dut_->ecc_fixed_i = dut_->ecc_bad_i = 0;
     dut_->scalar_owns_i = dut_->scalar_start_i = dut_->scalar_reset_i =
-        dut_->scalar_irq_i = dut_->scalar_ack_i = 0;
+        dut_->scalar_irq_i = dut_->scalar_ack_i = dut_->link_ack_i = 0;
     std::fill_n(&dut_->ctr_inc_i[0], sizeof(dut_->ctr_inc_i) / 4, 0);
     SetIncrement(0, 1);  // cycles
     dut_->rst_ni = 1;
@@ -74,20 +75,33 @@ class CsrTest : public ::testing::Test {
     dut_->clk_i = 0;
     dut_->eval();
     if (dut_->host_valid_o && dut_->rst_ni) {
-      ++host_requests_;
-      host_write_ = dut_->host_write_o;
-      host_index_ = dut_->host_index_o;
-      host_data_ = dut_->host_data_o;
-      answer_in_ = 2 + static_cast<int>(rng_() % 4);
+      Ask(&scalar_, dut_->host_write_o, dut_->host_index_o, dut_->host_data_o);
     }
-    dut_->scalar_ack_i =
-        dut_->has_scalar_o && answer_in_ > 0 && --answer_in_ == 0;
+    if (dut_->link_valid_o && dut_->rst_ni) {
+      Ask(&links_, dut_->link_write_o, dut_->link_index_o, dut_->link_data_o);
+    }
+    dut_->scalar_ack_i = Answers(&scalar_) && dut_->has_scalar_o;
+    dut_->link_ack_i = Answers(&links_);
     dut_->eval();
     started_ |= dut_->start_o;
     reset_asked_ |= dut_->reset_req_o;
     dut_->clk_i = 1;
     dut_->eval();
     ++clocks_;
+  }
+
+  // Of registers elsewhere, which answer some cycles later.
+  struct Remote {
+    int requests = 0, answer_in = 0;
+    bool write = false;
+    uint32_t index = 0, data = 0;
+  };
+  void Ask(Remote* remote, bool write, uint32_t index, uint32_t data) {
+    *remote = {remote->requests + 1, 2 + static_cast<int>(rng_() % 4), write,
+               index, data};
+  }
+  static bool Answers(Remote* remote) {
+    return remote->answer_in > 0 && --remote->answer_in == 0;
   }
 
   // Raises address and data in random order and leaves random gaps before the
@@ -175,10 +189,7 @@ class CsrTest : public ::testing::Test {
   std::unique_ptr<VCsr> dut_;
   std::minstd_rand rng_{5};
   bool started_ = false, reset_asked_ = false;
-  // Of the scalar unit's registers, which answer some cycles later.
-  int host_requests_ = 0, answer_in_ = 0;
-  bool host_write_ = false;
-  uint32_t host_index_ = 0, host_data_ = 0;
+  Remote scalar_, links_;
   uint64_t clocks_ = 0;
 };
 

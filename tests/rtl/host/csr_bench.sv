@@ -7,7 +7,8 @@ module csr_bench
   import systole_presets_pkg::*;
   import systole_csr_pkg::*;
 #(
-    parameter int unsigned Preset = 0
+    parameter int unsigned Preset = 0,
+    parameter bit          Links = 1'b0
 ) (
     input  logic                         clk_i,
     input  logic                         rst_ni,
@@ -75,6 +76,16 @@ module csr_bench
     output logic                         host_write_o,
     output logic [2:0]                   host_index_o,
     output logic [31:0]                  host_data_o,
+
+    // Links.
+    output logic                         has_links_o,
+    input  logic                         link_ack_i,      // pulse
+    input  logic [31:0]                  link_data_i,
+    output logic                         link_valid_o,    // pulse
+    output logic                         link_write_o,
+    output logic [2:0]                   link_index_o,
+    output logic [31:0]                  link_data_o,
+
     output logic                         issue_o,
     output logic [AddrBits-1:0]          base_o,
     output logic                         isolated_o,
@@ -86,12 +97,12 @@ module csr_bench
   systole_bus_pkg::axil_rsp_t    rsp;
   systole_bus_pkg::core_ctl_t    ctl;
   systole_bus_pkg::core_status_t status;
-  systole_bus_pkg::host_reg_req_t host_reg;
+  systole_bus_pkg::host_reg_req_t host_reg, link_req;
   systole_bus_pkg::scalar_ctl_t   scalar;
 
-  systole_csr #(.Preset(Preset)) u_dut (
+  systole_csr #(.Preset(Preset), .Links(Links)) u_dut (
       .clk_i, .rst_ni, .axil_req_i(req), .axil_rsp_o(rsp), .irq_o, .start_o, .ctl_o(ctl), .reset_req_o,
-      .hbm_limit_o, .scalar_i(scalar), .host_reg_o(host_reg),
+      .hbm_limit_o, .scalar_i(scalar), .host_reg_o(host_reg), .link_req_o(link_req), .link_ack_i, .link_data_i,
       .ecc_i('{fixed: ecc_fixed_i, bad: ecc_bad_i, addr: ecc_addr_i}), .scrub_o, .status_i(status), .resetting_i, .ctr_inc_i
   );
 
@@ -137,26 +148,32 @@ module csr_bench
   assign host_write_o = host_reg.write;
   assign host_index_o = host_reg.index;
   assign host_data_o = host_reg.data;
+  assign has_links_o = Links;
+  assign link_valid_o = link_req.valid;
+  assign link_write_o = link_req.write;
+  assign link_index_o = link_req.index;
+  assign link_data_o = link_req.data;
 
   systole_bus_pkg::axil_rsp_t     rsp2;
   systole_bus_pkg::core_ctl_t     ctl2;
-  systole_bus_pkg::host_reg_req_t host_reg2;
+  systole_bus_pkg::host_reg_req_t host_reg2, link_req2;
   logic                           irq, start, reset_req, reset_q, equal;
   logic [AddrBits:0]              hbm_limit;
   logic [31:0]                    scrub;
-  systole_csr #(.Preset(Preset), .Gate(1'b0)) u_second (
+  systole_csr #(.Preset(Preset), .Links(Links), .Gate(1'b0)) u_second (
       .clk_i, .rst_ni, .axil_req_i(req), .axil_rsp_o(rsp2), .irq_o(irq), .start_o(start), .ctl_o(ctl2), .reset_req_o(reset_req),
-      .hbm_limit_o(hbm_limit), .scalar_i(scalar), .host_reg_o(host_reg2),
+      .hbm_limit_o(hbm_limit), .scalar_i(scalar), .host_reg_o(host_reg2), .link_req_o(link_req2), .link_ack_i, .link_data_i,
       .ecc_i('{fixed: ecc_fixed_i, bad: ecc_bad_i, addr: ecc_addr_i}), .scrub_o(scrub), .status_i(status), .resetting_i, .ctr_inc_i
   );
   always_comb begin
     equal = {rsp2.awready, rsp2.wready, rsp2.arready, rsp2.bvalid, rsp2.rvalid, irq, start, ctl2, reset_req, hbm_limit, scrub,
-             host_reg2.valid} ==
+             host_reg2.valid, link_req2.valid} ==
             {rsp.awready, rsp.wready, rsp.arready, rsp.bvalid, rsp.rvalid, irq_o, start_o, ctl, reset_req_o, hbm_limit_o, scrub_o,
-             host_reg.valid};
+             host_reg.valid, link_req.valid};
     if (rsp.bvalid) equal &= rsp2.bresp == rsp.bresp;
     if (rsp.rvalid) equal &= {rsp2.rresp, rsp2.rdata} == {rsp.rresp, rsp.rdata};
     if (host_reg.valid) equal &= host_reg2 == host_reg;
+    if (link_req.valid) equal &= link_req2 == link_req;
   end
   always_ff @(posedge clk_i) begin
     reset_q <= !rst_ni;

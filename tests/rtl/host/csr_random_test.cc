@@ -17,6 +17,8 @@ namespace {
 constexpr uint64_t kAddrMask = (uint64_t{1} << 36) - 1;
 constexpr uint32_t kCounterEnd = csr::kCounterBase + 8 * csr::kNumCounters;
 constexpr uint32_t kScalarBase = 0x400, kScalarEnd = 0x41c;
+constexpr uint32_t kLinksBase = csr::kLinksCount,
+                   kLinksEnd = csr::kLinksCountValue + 4;
 
 class CsrRandomTest : public CsrTest {
  protected:
@@ -117,8 +119,11 @@ class CsrRandomTest : public CsrTest {
     uint32_t data = 0;
     const uint32_t word = offset & ~3u;
     dut_->scalar_data_i = Bits();
-    const int requests = host_requests_;
+    dut_->link_data_i = Bits();
+    const int scalar = scalar_.requests, links = links_.requests;
     const int answer = Read(offset, &data);
+    const bool of_links = word >= kLinksBase && word < kLinksEnd;
+    EXPECT_EQ(links_.requests - links, of_links && dut_->has_links_o);
     const auto shown = Shown();
     if (stored_.count(word) || shown.count(word) || word == csr::kIrq) {
       EXPECT_EQ(answer, kOkay);
@@ -127,17 +132,24 @@ class CsrRandomTest : public CsrTest {
                                           : shown.at(word));
     } else if (word >= kScalarBase && word < kScalarEnd) {
       EXPECT_EQ(answer, kOkay);
-      EXPECT_EQ(host_requests_, requests + 1);
-      EXPECT_FALSE(host_write_);
-      EXPECT_EQ(host_index_, (word - kScalarBase) / 4);
+      EXPECT_EQ(scalar_.requests, scalar + 1);
+      EXPECT_FALSE(scalar_.write);
+      EXPECT_EQ(scalar_.index, (word - kScalarBase) / 4);
       EXPECT_EQ(data, dut_->has_scalar_o ? dut_->scalar_data_i : 0);
       return;
+    } else if (of_links) {
+      EXPECT_EQ(answer, kOkay);
+      EXPECT_EQ(data, dut_->has_links_o ? dut_->link_data_i : 0);
+      if (dut_->has_links_o) {
+        EXPECT_FALSE(links_.write);
+        EXPECT_EQ(links_.index, (word - kLinksBase) / 4);
+      }
     } else if (word >= csr::kCounterBase && word < kCounterEnd) {
       EXPECT_EQ(answer, kOkay);  // what it says: csr_test.cc
     } else {
       EXPECT_EQ(answer, kSlaveError);
     }
-    EXPECT_EQ(host_requests_, requests);
+    EXPECT_EQ(scalar_.requests, scalar);
   }
 
   void CheckWrite(uint32_t offset) {
@@ -146,9 +158,13 @@ class CsrRandomTest : public CsrTest {
     uint32_t mask = 0;
     for (int i = 0; i < 4; ++i) mask |= (strobes >> i & 1) * (0xffu << (8 * i));
     started_ = reset_asked_ = false;
-    const int requests = host_requests_;
+    const int scalar = scalar_.requests, links = links_.requests;
     const int answer = Write(offset, data, strobes);
     Clock();
+    const bool of_links = word >= kLinksBase && word < kLinksEnd;
+    const bool of_scalar = word >= kScalarBase && word < kScalarEnd;
+    EXPECT_EQ(links_.requests - links, of_links && dut_->has_links_o);
+    EXPECT_EQ(scalar_.requests - scalar, of_scalar);
     const uint32_t now = data & mask;
     bool known = true, start = false, reset = false;
     if (stored_.count(word)) {
@@ -163,11 +179,16 @@ class CsrRandomTest : public CsrTest {
     } else if (word == csr::kEccCtrl) {
       // Addresses stay, but the next event is the first.
       if (now & csr::kEccCtrlClear) fixed_ = bad_ = 0;
-    } else if (word >= kScalarBase && word < kScalarEnd) {
-      EXPECT_EQ(host_requests_, requests + 1);
-      EXPECT_TRUE(host_write_);
-      EXPECT_EQ(host_index_, (word - kScalarBase) / 4);
-      EXPECT_EQ(host_data_, data);
+    } else if (of_scalar) {
+      EXPECT_TRUE(scalar_.write);
+      EXPECT_EQ(scalar_.index, (word - kScalarBase) / 4);
+      EXPECT_EQ(scalar_.data, data);
+    } else if (of_links) {
+      if (dut_->has_links_o) {
+        EXPECT_TRUE(links_.write);
+        EXPECT_EQ(links_.index, (word - kLinksBase) / 4);
+        EXPECT_EQ(links_.data, data);
+      }
     } else {
       known = word >= csr::kCounterBase && word < kCounterEnd;
     }
@@ -183,14 +204,15 @@ class CsrRandomTest : public CsrTest {
 };
 
 TEST_F(CsrRandomTest, AnyAccessDoesWhatItSaysAndNothingElse) {
-  const uint32_t edges[] = {0x1f8,           0x1fc,       0x300,
-                            kCounterEnd - 4, kCounterEnd, 0x3fc,
-                            kScalarEnd,      0x800,       0xffc};
+  const uint32_t edges[] = {
+      0x1f8,      0x1fc, 0x300, kCounterEnd - 4, kCounterEnd, 0x3fc,
+      kScalarEnd, 0x800, 0xffc, kLinksBase - 4,  kLinksEnd};
   for (int seed = 1; seed <= 4; ++seed) {
     Reset(seed);
     for (int round = 0; round < 1500 && !HasFailure(); ++round) {
       uint32_t offset = rng_() % 0x90;
       if (rng_() % 8 == 0) offset = kScalarBase + rng_() % 0x1c;
+      if (rng_() % 8 == 0) offset = kLinksBase + rng_() % 0x1c;
       if (rng_() % 16 == 0) offset = edges[rng_() % std::size(edges)];
       SCOPED_TRACE(::testing::Message() << "offset " << offset << " seed "
                                         << seed << " round " << round);
@@ -204,9 +226,9 @@ TEST_F(CsrRandomTest, AnyAccessDoesWhatItSaysAndNothingElse) {
 // Up to four requests on their way: answers come in the order of the requests
 // of their kind, each once, and hold until they are taken.
 TEST_F(CsrRandomTest, RequestsNeedNotWaitForAnswers) {
-  const uint32_t offsets[] = {csr::kId,   csr::kProgLen, csr::kWatchdog,
-                              0x0fc,      csr::kVersion, csr::kScrubPeriod,
-                              kScalarBase};
+  const uint32_t offsets[] = {csr::kId,    csr::kProgLen,   csr::kWatchdog,
+                              0x0fc,       csr::kVersion,   csr::kScrubPeriod,
+                              kScalarBase, csr::kLinksTorus};
   for (int seed = 1; seed <= 3; ++seed) {
     PowerUp(seed);
     std::deque<uint32_t> reads, writes;
@@ -214,6 +236,7 @@ TEST_F(CsrRandomTest, RequestsNeedNotWaitForAnswers) {
     std::map<uint32_t, uint32_t> last;
     int most = 0;
     dut_->scalar_data_i = 77;
+    dut_->link_data_i = 78;
     for (int cycle = 0; cycle < 4000 && !HasFailure(); ++cycle) {
       const bool more = cycle < 3900;
       if (!dut_->axil_arvalid_i && more && rng_() % 2) {
@@ -245,6 +268,8 @@ TEST_F(CsrRandomTest, RequestsNeedNotWaitForAnswers) {
         if (offset == csr::kId) EXPECT_EQ(dut_->axil_rdata_o, 0x53595354u);
         if (offset == csr::kVersion)
           EXPECT_EQ(dut_->axil_rdata_o, isa::kVersion);
+        if (offset == csr::kLinksTorus)
+          EXPECT_EQ(dut_->axil_rdata_o, dut_->has_links_o ? 78u : 0u);
       }
       if (dut_->axil_bvalid_o && dut_->axil_bready_i) {
         ASSERT_FALSE(writes.empty()) << cycle;

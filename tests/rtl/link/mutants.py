@@ -10,10 +10,12 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import mutation  # noqa: E402
 
-(CRC, BUFFER, REPLAY, TX, RX, LANES_TX, LANES_RX, TRAIN, ARBITER, ROUTE, ROUTER, PACK, UNPACK, NODE) = (
+(CRC, BUFFER, REPLAY, TX, RX, LANES_TX, LANES_RX, TRAIN, ARBITER, ROUTE, ROUTER, PACK, UNPACK, NODE,
+ GATHER) = (
     f"link/systole_link_{name}.sv" for name in ("crc", "buffer", "replay", "tx", "rx", "lanes_tx", "lanes_rx", "train", "arbiter",
-                                               "route", "router", "pack", "unpack", "node"))
+                                               "route", "router", "pack", "unpack", "node", "gather"))
 LINK = "link/systole_link.sv"
+NETWORK = "link/systole_network.sv"
 
 MUTANTS = [
     (BUFFER, "limit_q <= limit_q + 1'b1;", "if (read_q[4:0] != '0) limit_q <= limit_q + 1'b1;"),  # credit lost
@@ -93,6 +95,38 @@ MUTANTS = [
     (NODE, "back.dst_core = poison_head.src_core;", ""),
     (NODE, "source   = middle_q ? pick_q : pick;", "source   = pick;"),
     (CRC, "part  = {whole[Bits-33:0], 32'd0}", "part  = whole"),
+    # What a core receives.
+    (GATHER, "whole = flit.last || part == '1;", "whole = flit.last;"),
+    (GATHER, "whole = flit.last || part == '1;", "whole = part == '1;"),
+    (GATHER, "(write ? room : !wr_valid_o) &&", "room &&"),
+    (GATHER, "(write ? room : !wr_valid_o) &&", "(write || !wr_valid_o) &&"),
+    (GATHER, "mask_q <= whole ? '0 : mask;", "mask_q <= mask;"),
+    (GATHER, "if (!rst_ni) mask_q <= '0;\n    else if", "if"),
+    (GATHER, "mask, data}),", "mask_q, data}),"),
+    (GATHER, "data[part] = flit.data;", "data[0] = flit.data;"),
+    (GATHER, "== FirstFlag + f;", "== FirstFlag + (f ^ 1);"),
+    (GATHER, "take && flit.head.kind == KindPoison;", "valid && flit.head.kind == KindPoison;"),
+    (GATHER, "lost_addr_o <= flit.head.address;", "lost_addr_o <= head_i.address;"),
+    # What a chip's cores share.
+    (NETWORK, "core       = busy_q ? core_q : wants", "core       = wants"),
+    (NETWORK, "wants == 2'b11 ? turn_q : wants[1]", "wants == 2'b11 ? 1'b0 : wants[1]"),
+    (NETWORK, "busy_q <= !(send_ready && send_last);", "busy_q <= !send_ready;"),
+    (NETWORK, "net_req_i[recv_head.dst_core].recv_ready", "net_req_i[0].recv_ready"),
+    (NETWORK, "recv_valid && 32'(recv_head.dst_core) == c", "recv_valid"),
+    (NETWORK, "send_ready && send_valid && 32'(core) == c", "send_ready && send_valid"),
+    (NETWORK, "net_send_data_i[core]", "net_send_data_i[0]"),
+    (NETWORK, "core: c == 1", "core: 1'b0"),
+    (NETWORK, "ack: ack_q[c]", "ack: ack_q[0]"),
+    (NETWORK, "data: c == 0 ? data_q : '0", "data: data_q"),
+    (NETWORK, "{torus_q.y, torus_q.x} <=", "{torus_q.x, torus_q.y} <="),
+    (NETWORK, "(down & ~down_q) != '0;", "down != '0;"),
+    (NETWORK, "down_link_q <= 2'(l - 1);", "down_link_q <= 2'(l);"),
+    (NETWORK, "state[16+2*l+:2] = cause[l];", "state[16+2*l+:2] = cause[0];"),
+    (NETWORK, "count_q[l][2] + 32'(events_q[l].packet_received)", "count_q[l][2] + 32'(events_q[l].packet_sent)"),
+    (NETWORK, "32'(events_q[l].credit_stall)", "32'd0"),
+    (NETWORK, "32'(events_q[l].retrain)", "32'd0"),
+    (NETWORK, "32'(events_q[l].poison)", "32'(events_q[l].retrain)"),
+    (NETWORK, "count_q[link_q][counter_q] : '0;", "count_q[0][counter_q] : '0;"),
 ]
 
 BENCHES = [
@@ -105,13 +139,16 @@ BENCHES = [
     mutation.Bench("systole_link", "VLink64", "rtl/link/systole_link.sv",
                    ("-GFlitBits=512", "-GLaneBits=128", "-GBufferFlits=128", "-GReplayFlits=128", "-GTrainTimeout=4000", "-GTimeout=1000"),
                    "*bytes64_model"),
+    mutation.Bench("systole_link_gather", "VGather32", "rtl/link/systole_link_gather.sv", ("-GD=32", "-GFlitBytes=16", "-GMemBits=20"),
+                   "GatherTest/0.*"),
+    mutation.Bench("network_bench", "VNetwork4", "tests/rtl/link/network_bench.sv", (), "NetworkTest/0.*"),
 ]
 
 
 def bench_of(mutant):
     if mutant[0] == TX and "CrcStart" in mutant[1]:
         return 4  # a slice beside the first one
-    return {ROUTER: 1, ARBITER: 1, ROUTE: 2, PACK: 3, UNPACK: 3, NODE: 3}.get(mutant[0], 0)
+    return {ROUTER: 1, ARBITER: 1, ROUTE: 2, PACK: 3, UNPACK: 3, NODE: 3, GATHER: 5, NETWORK: 6}.get(mutant[0], 0)
 
 
 if __name__ == "__main__":

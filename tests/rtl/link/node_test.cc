@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "VLinkNode16.h"
+#include "VLinkNode16Flit64.h"
 #include "VLinkNode4.h"
 #include "VLinkNode64.h"
 #include "gtest/gtest.h"
@@ -101,7 +102,7 @@ class NodeTest : public ::testing::Test {
 
 using Cases =
     ::testing::Types<Case<VLinkNode4, 16, 1>, Case<VLinkNode16, 16, 4>,
-                     Case<VLinkNode64, 64, 16>>;
+                     Case<VLinkNode64, 64, 16>, Case<VLinkNode16Flit64, 64, 4>>;
 TYPED_TEST_SUITE(NodeTest, Cases);
 
 TYPED_TEST(NodeTest, Device) {

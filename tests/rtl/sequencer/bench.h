@@ -22,7 +22,7 @@
 
 namespace systole::sequencer_test {
 
-// kChip: with a scalar unit and another core.
+// kChip: with a scalar unit, another core and links.
 template <typename Model, int kBeat, bool kChip = false>
 class Bench {
  public:
@@ -86,8 +86,9 @@ class Bench {
     std::deque<Flight> flights;
     std::optional<uint32_t> retires;  // was done a cycle ago
     int started = 0;
-    bool stopped = false;  // its unit told a fault
-    int64_t faulted = -1;  // of this descriptor, which is never done
+    bool stopped = false;    // its unit told a fault,
+    int64_t stopped_at = 0;  // in that cycle
+    int64_t faulted = -1;    // of this descriptor, which is never done
   };
   struct Read {
     int64_t due;
@@ -153,7 +154,7 @@ class Bench {
     m.cycle_i = world_.first_cycle + cycle_;
     m.freeze_i = world_.freeze_at >= 0 && cycle_ >= world_.freeze_at;
     m.stall_i = 0;
-    for (int i = 0; i < 6; ++i) m.stall_i |= Chance(world_.stall) << i;
+    for (int i = 0; i <= kQueues; ++i) m.stall_i |= Chance(world_.stall) << i;
     m.stall_i &= world_.stall_streams;
     m.rd_ready_i = !Chance(world_.hold_read);
     Answer();
@@ -218,6 +219,7 @@ class Bench {
         }
         f.queue = -1;
         u.stopped = true;
+        u.stopped_at = cycle_;
         if (unit_fault_cycle_ < 0) unit_fault_cycle_ = cycle_;
         m.unit_fault_i |= 1 << q;
         m.unit_newest_i |= f.newest << q;
@@ -245,7 +247,7 @@ class Bench {
       const int64_t ago = cycle_ - out_.fault->cycle;
       const bool search = out_.fault->code == isa::Fault::kWatchdog ||
                           out_.fault->code == isa::Fault::kFlagOverflow;
-      if (ago < 4 || ago > (search ? 200 : 4))
+      if (ago < 4 || ago > (search ? 232 : 4))
         Error("fault cycle %d", m.fault_cycle_o);
       if (unit_fault_cycle_ >= 0 && out_.fault->queue < kQueues && !search &&
           out_.fault->cycle != unit_fault_cycle_) {
@@ -327,6 +329,8 @@ class Bench {
       return;
     }
     if (m.frozen_o) return Error("queue %d: a start while frozen", q);
+    if (u.stopped && cycle_ > u.stopped_at)
+      return Error("queue %d: a start after the unit's fault", q);
     if (u.todo.empty()) return Error("queue %d: a start too many", q);
     const uint32_t index = u.todo.front();
     const isa::Descriptor& d = (*program_)[index];

@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // What a chip has around the program control of a core: the issue port and the
-// sync flags of its scalar unit, and another core, which sends each post that
-// it gets back. So programs are what they are in a core alone, but for the time
-// that such a flag takes.
+// sync flags of its scalar unit, another core, which sends each post that it
+// gets back, and a network, whose packets post link flags. So programs are what
+// they are in a core alone, but for the time that such a flag takes.
 #ifndef SYSTOLE_TESTS_RTL_SEQUENCER_CHIP_H_
 #define SYSTOLE_TESTS_RTL_SEQUENCER_CHIP_H_
 
@@ -22,8 +22,11 @@ namespace systole::sequencer_test {
 
 class Chip {
  public:
-  static constexpr int kPeer = 4;  // flags between cores, the last ones
-  static constexpr int kOwn = isa::kNumFlags - kPeer;
+  // Flags between cores are the last ones; those of packets come before.
+  static constexpr int kFirstPeer = isa::kFirstPeerFlag;
+  static constexpr int kPeer = isa::kNumFlags - kFirstPeer;
+  static constexpr int kLink = isa::kNumLinkFlags;
+  static constexpr int kOwn = isa::kFirstLinkFlag;
 
   template <typename Model>
   void Reset(Model& m, const World& world) {
@@ -31,7 +34,7 @@ class Chip {
     m.issue_i = world.issue;
     m.isolated_i = world.isolated;
     m.issue_valid_i = 0;
-    m.peer_post_i = m.peer_take_i = 0;
+    m.peer_post_i = m.peer_take_i = m.link_post_i = 0;
     m.scalar_post_i = m.scalar_want_i = 0;
     if (!world.keep_peer) {
       left_ = {};
@@ -43,6 +46,7 @@ class Chip {
     posts_ = world.scalar_posts;
     wants_ = world.scalar_wants;
     peer_times_ = world.peer_times;
+    link_left_ = world.link_posts;
     quiet_ = 0;
   }
 
@@ -60,10 +64,12 @@ class Chip {
     for (int f = 0; f < kPeer; ++f) {
       const bool posted = m.peer_posted_o >> f & 1;
       if (posted && left_[f] == 0)
-        errors.push_back(absl::StrFormat("nobody posted flag %d", kOwn + f));
-      if (quiet_ > 3 && posted != (left_[f] > 0))
         errors.push_back(
-            absl::StrFormat("posts of flag %d are lost", kOwn + f));
+            absl::StrFormat("nobody posted flag %d", kFirstPeer + f));
+      // A core that is frozen counts no posts.
+      if (quiet_ > 3 && !m.frozen_o && posted != (left_[f] > 0))
+        errors.push_back(
+            absl::StrFormat("posts of flag %d are lost", kFirstPeer + f));
       if (!posted || left_[f] == 0 || chance(world.hold_peer)) continue;
       m.peer_take_i |= 1 << f;
       --left_[f];
@@ -76,8 +82,15 @@ class Chip {
       if (due) m.peer_post_i |= 1 << e->second;
       e = due ? echo_.erase(e) : e + 1;
     }
+    m.link_post_i = 0;
+    for (int f = 0; f < kLink; ++f) {
+      if (link_left_[f] == 0 || cycle == 0 || chance(world.hold_link)) continue;
+      m.link_post_i |= 1 << f;
+      --link_left_[f];
+    }
     if (cycle > 20 && peer_times_ > 0) {
-      m.peer_post_i |= world.peer_posts >> kOwn;
+      m.peer_post_i |= world.peer_posts >> kFirstPeer;
+      m.link_post_i |= world.peer_posts >> kOwn & ((1 << kLink) - 1);
       --peer_times_;
     }
     // The scalar unit.
@@ -128,7 +141,9 @@ class Chip {
       if (!there && posted_[f] > 8 && (world.scalar_want >> f & 1) != 0)
         errors.push_back(absl::StrFormat("flag %d is gone", f));
     }
-    for (int f = 0; f < kPeer; ++f) flags[kOwn + f] += m.peer_post_i >> f & 1;
+    for (int f = 0; f < kPeer; ++f)
+      flags[kFirstPeer + f] += m.peer_post_i >> f & 1;
+    for (int f = 0; f < kLink; ++f) flags[kOwn + f] += m.link_post_i >> f & 1;
     if (m.issue_valid_i && m.issue_ready_o) {
       ++next_;
       issued_ = true;
@@ -150,11 +165,11 @@ class Chip {
     if (std::exchange(issued_, false)) m.issue_valid_i = 0;
   }
 
-  // What of a queue's, or the scalar unit's, posts stays in this core; the
-  // others are to leave.
+  // What of a queue's, or the scalar unit's, posts stays in this core; those to
+  // the other core are to leave.
   uint32_t Posted(uint32_t post) {
     for (int f = 0; f < kPeer; ++f) {
-      if ((post >> (kOwn + f) & 1) == 0) continue;
+      if ((post >> (kFirstPeer + f) & 1) == 0) continue;
       ++left_[f];
       quiet_ = 0;
     }
@@ -167,7 +182,8 @@ class Chip {
       errors.push_back("the scalar unit waits at the end");
     for (int f = 0; f < kPeer; ++f) {
       if (left_[f] > 0 && world.hold_peer < 256)
-        errors.push_back(absl::StrFormat("flag %d has not left", kOwn + f));
+        errors.push_back(
+            absl::StrFormat("flag %d has not left", kFirstPeer + f));
     }
     return errors;
   }
@@ -176,6 +192,7 @@ class Chip {
   std::array<int, kPeer> left_ = {};          // posts that have not left
   std::deque<std::pair<int64_t, int>> echo_;  // cycle, flag
   std::array<int, isa::kNumFlags> posted_ = {}, absent_ = {};  // cycles
+  std::array<int, kLink> link_left_ = {};  // posts that have not come
   int peer_times_ = 0;
   size_t next_ = 0;  // descriptor of the issue port
   int posts_ = 0, wants_ = 0, quiet_ = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Program control of a core in a chip with a scalar unit and another core:
-// flags between cores, the scalar unit's flags, descriptors of the issue port;
-// and resets at any time.
+// Program control of a core in a chip with a scalar unit, another core and
+// links: flags between cores, flags of packets, the scalar unit's flags, sends,
+// descriptors of the issue port; and resets at any time.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,35 +33,34 @@ Descriptor Halt(ChipBench& bench, uint32_t wait = 0) {
   return MakeDescriptor(Opcode::kHalt, wait, 0, bench.random());
 }
 
-World RandomWorld(std::mt19937_64& random) {
-  World w;
+constexpr uint32_t kOthers = ~0u << Chip::kOwn;  // flags that others post
+
+World ChipWorld(std::mt19937_64& random) {
+  World w = RandomWorld(random);
   const auto rate = [&random] {
     return random() % 2 ? static_cast<int>(random() % 200) : 0;
   };
-  w.prog_addr = random() % 1000 * 128;
-  w.stall = rate();
-  w.hold_read = rate();
-  w.hold_start = rate();
   w.hold_issue = rate();
   w.hold_peer = rate();
-  w.latency = static_cast<int>(random() % 100);
-  w.work = static_cast<int>(random() % 40);
-  w.in_flight = 1 + static_cast<int>(random() % 8);
   w.issue = random() % 2;
   if (w.issue) w.prog_len = random() % 20;  // not looked at
   return w;
 }
 
-// Each flag between cores is met: the other core sends it back.
+// Each flag between cores is met: the other core sends it back. Packets post
+// as often as the program waits.
 TEST(SequencerChipTest, RandomPrograms) {
   for (const uint64_t seed : systole::testing_options::Seeds(150)) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     ChipBench bench(seed);
-    const World world = RandomWorld(bench.random());
+    World world = ChipWorld(bench.random());
     const double sync = static_cast<double>(bench.random()() % 100) / 100;
-    const auto program = RandomProgram(
-        1 + static_cast<int>(bench.random()() % 300), sync, bench.random());
-    const Outcome o = bench.Run(program, world);
+    const Program program =
+        RandomChipProgram(1 + static_cast<int>(bench.random()() % 300), sync,
+                          /*links=*/true, bench.random());
+    world.link_posts = program.link_posts;
+    world.hold_link = static_cast<int>(bench.random()() % 250);
+    const Outcome o = bench.Run(program.descriptors, world);
     ASSERT_THAT(o.errors, IsEmpty());
     ASSERT_TRUE(o.done);
   }
@@ -72,11 +71,11 @@ TEST(SequencerChipTest, FlagsOfTheScalarUnit) {
   for (const uint64_t seed : systole::testing_options::Seeds(40)) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     ChipBench bench(seed);
-    World world = RandomWorld(bench.random());
+    World world = ChipWorld(bench.random());
     // Also between the cores: such a post leaves and comes back.
     const int one = static_cast<int>(seed % 4 == 0 ? 28 + seed / 4 % 4
                                                    : bench.random()() % 16),
-              two = 16 + static_cast<int>(bench.random()() % 12);
+              two = 16 + static_cast<int>(bench.random()() % 4);
     const int count = 1 + static_cast<int>(bench.random()() % 30);
     std::vector<Descriptor> program;
     for (int i = 0; i < count; ++i)
@@ -114,27 +113,27 @@ TEST(SequencerChipTest, TheScalarUnitWantsTwoFlags) {
   EXPECT_TRUE(o.done);
 }
 
-// What the other core posted lives through a program's reset, and through that
-// of all it is gone.
-TEST(SequencerChipTest, FlagsBetweenCoresOutliveAProgram) {
+// What the other core or a packet posted lives through a program's reset, and
+// through that of all it is gone.
+TEST(SequencerChipTest, FlagsOfOthersOutliveAProgram) {
   ChipBench bench(6);
   World world;
   world.watchdog = 400;
-  world.peer_posts = 0xf0000000;
+  world.peer_posts = kOthers;
   const std::vector<Descriptor> first = {Load(bench, 0, 0), Load(bench, 0, 0),
                                          Halt(bench)};
   ASSERT_TRUE(bench.Run(first, world).done);
-  // Of the four that are there once more the halt takes one; a reset none.
+  // Each is there once more; the halt takes one, a reset none.
   world.keep_peer = true;
   Outcome o = bench.Run(first, world);
   EXPECT_THAT(o.errors, IsEmpty());
-  o = bench.Run({Load(bench, 0, 0), Halt(bench, 0xf0000000)}, world);
+  o = bench.Run({Load(bench, 0, 0), Halt(bench, kOthers)}, world);
   EXPECT_THAT(o.errors, IsEmpty());
   ASSERT_TRUE(o.done);
   world.peer_posts = 0;
   std::vector<Descriptor> program;
   for (int i = 0; i < 2; ++i) {
-    for (uint32_t flag = 28; flag < 32; ++flag)
+    for (uint32_t flag = Chip::kOwn; flag < 32; ++flag)
       program.push_back(Load(bench, 1u << flag, 0));
   }
   program.push_back(Halt(bench));
@@ -145,9 +144,9 @@ TEST(SequencerChipTest, FlagsBetweenCoresOutliveAProgram) {
   o = bench.Run(program, world);
   ASSERT_TRUE(o.fault.has_value());
   EXPECT_EQ(o.fault->code, Fault::kWatchdog);
-  EXPECT_EQ(o.fault->addr, 28u);
+  EXPECT_EQ(o.fault->addr, static_cast<uint64_t>(Chip::kOwn));
   world.keep_peer = false;
-  world.peer_posts = 0xf0000000;
+  world.peer_posts = kOthers;
   ASSERT_TRUE(bench.Run(first, world).done);
   world.peer_posts = 0;
   o = bench.Run(program, world);
@@ -155,8 +154,9 @@ TEST(SequencerChipTest, FlagsBetweenCoresOutliveAProgram) {
   EXPECT_EQ(o.fault->code, Fault::kWatchdog);
 }
 
-// A program without the other core has none of those flags.
-TEST(SequencerChipTest, IsolatedProgramsHaveNoFlagsBetweenCores) {
+// A program without the other cores has none of those flags. No program posts
+// those of packets.
+TEST(SequencerChipTest, IsolatedProgramsHaveNoFlagsOfOthers) {
   for (int flag = 0; flag < isa::kNumFlags; ++flag) {
     for (const bool wait : {false, true}) {
       SCOPED_TRACE(::testing::Message() << "flag " << flag << " " << wait);
@@ -183,6 +183,111 @@ TEST(SequencerChipTest, IsolatedProgramsHaveNoFlagsBetweenCores) {
         EXPECT_TRUE(o.done);
       }
     }
+  }
+}
+
+// Only packets post link flags; nothing of such a descriptor happens. Waits for
+// them are legal.
+TEST(SequencerChipTest, OnlyPacketsPostLinkFlags) {
+  for (const Opcode op : {Opcode::kLoad, Opcode::kSend}) {
+    for (int flag = 0; flag < isa::kNumFlags; ++flag) {
+      SCOPED_TRACE(::testing::Message() << "flag " << flag);
+      ChipBench bench(flag);
+      World world;
+      world.issue = flag % 2;
+      std::vector<Descriptor> program = {
+          Load(bench, 0, 0),
+          MakeDescriptor(op, 0, 1u << flag | 1u, bench.random()), Halt(bench)};
+      Outcome o = bench.Run(program, world);
+      EXPECT_THAT(o.errors, IsEmpty());
+      if (flag < Chip::kOwn || flag >= Chip::kFirstPeer) {
+        EXPECT_TRUE(o.done);
+        continue;
+      }
+      ASSERT_TRUE(o.fault.has_value());
+      EXPECT_EQ(o.fault->code, Fault::kIllegalDescriptor);
+      EXPECT_EQ(o.fault->pc, 1u);
+      EXPECT_EQ(o.fault->queue, 7);
+      program[1] = MakeDescriptor(op, 1u << flag, 1u, bench.random());
+      world.peer_posts = 1u << flag;
+      o = bench.Run(program, world);
+      EXPECT_THAT(o.errors, IsEmpty());
+      EXPECT_TRUE(o.done);
+    }
+  }
+}
+
+// An isolated program does not send.
+TEST(SequencerChipTest, Sends) {
+  ChipBench bench(9);
+  World world;
+  const std::vector<Descriptor> program = {
+      Load(bench, 0, 0), MakeDescriptor(Opcode::kSend, 0, 0, bench.random()),
+      Halt(bench)};
+  Outcome o = bench.Run(program, world);
+  EXPECT_THAT(o.errors, IsEmpty());
+  EXPECT_TRUE(o.done);
+  world.isolated = true;
+  o = bench.Run(program, world);
+  EXPECT_THAT(o.errors, IsEmpty());
+  ASSERT_TRUE(o.fault.has_value());
+  EXPECT_EQ(o.fault->code, Fault::kIllegalDescriptor);
+  EXPECT_EQ(o.fault->pc, 1u);
+  world.isolated = false;
+  auto ill_formed = program;
+  for (const int bit :
+       {isa::FindOp(static_cast<uint8_t>(Opcode::kSend))->width, 511, 11}) {
+    ill_formed[1] = program[1];
+    isa::PutBits(ill_formed[1], bit, 1, 1);
+    o = bench.Run(ill_formed, world);
+    ASSERT_TRUE(o.fault.has_value());
+    EXPECT_EQ(o.fault->code, Fault::kIllegalDescriptor);
+  }
+}
+
+// Faults of the send queue's unit, of its oldest descriptor and its newest.
+TEST(SequencerChipTest, FaultsOfTheSendUnit) {
+  const int queue = static_cast<int>(isa::Queue::kSend);
+  for (const uint64_t seed : systole::testing_options::Seeds(100)) {
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
+    ChipBench bench(seed);
+    World world = ChipWorld(bench.random());
+    world.work = 30 + world.work;
+    const Program program =
+        RandomChipProgram(200, 0.2, /*links=*/true, bench.random());
+    world.link_posts = program.link_posts;
+    world.unit_faults = {{queue, 3, 0, bench.random()() % 2 == 0,
+                          Fault::kUbRange, seed, /*with_done=*/seed % 3 == 0}};
+    const Outcome o = bench.Run(program.descriptors, world);
+    ASSERT_THAT(o.errors, IsEmpty());
+    if (o.done && o.fault_indices.empty()) continue;  // it had too little to do
+    ASSERT_TRUE(o.fault.has_value());
+    EXPECT_EQ(o.fault->code, Fault::kUbRange);
+    EXPECT_EQ(o.fault->queue, queue);
+    EXPECT_EQ(o.fault->pc, o.fault_indices[0]);
+    EXPECT_EQ(o.fault->addr, seed);
+  }
+}
+
+// The watchdog names the head of the send queue.
+TEST(SequencerChipTest, WatchdogOfASend) {
+  const int queue = static_cast<int>(isa::Queue::kSend);
+  ChipBench bench(10);
+  std::vector<Descriptor> program;
+  for (int i = 0; i < 12; ++i)
+    program.push_back(MakeDescriptor(Opcode::kSend, 0, 0, bench.random()));
+  program.push_back(Halt(bench));
+  World world;
+  world.watchdog = 300;
+  for (int flag = 0; flag < isa::kNumFlags; ++flag) {
+    program[7] = MakeDescriptor(Opcode::kSend, 1u << flag, 0, bench.random());
+    const Outcome o = bench.Run(program, world);
+    EXPECT_THAT(o.errors, IsEmpty());
+    ASSERT_TRUE(o.fault.has_value());
+    EXPECT_EQ(o.fault->code, Fault::kWatchdog);
+    EXPECT_EQ(o.fault->queue, queue);
+    EXPECT_EQ(o.fault->pc, 7u);
+    EXPECT_EQ(o.fault->addr, static_cast<uint64_t>(flag));
   }
 }
 
@@ -215,7 +320,8 @@ TEST(SequencerChipTest, FlagOverflow) {
 }
 
 // Posts that no queue made overflow as well: those of the scalar unit, to this
-// core and on their way to the other one, and those that come from there.
+// core and on their way to the other one, and those that come from there or
+// over the links.
 TEST(SequencerChipTest, FlagOverflowOfOthers) {
   const auto run = [](int flag, bool far) {
     ChipBench bench(flag);
@@ -234,9 +340,10 @@ TEST(SequencerChipTest, FlagOverflowOfOthers) {
     EXPECT_EQ(o.fault->queue, 7);  // none
     EXPECT_EQ(o.fault->addr, static_cast<uint64_t>(flag));
   };
-  for (const int flag : Sized(std::vector{0, 27, 28}, {0, 17, 27, 28, 31})) {
+  for (const int flag :
+       Sized(std::vector{0, 19, 20, 28}, {0, 17, 19, 20, 27, 28, 31})) {
     SCOPED_TRACE(::testing::Message() << "flag " << flag);
-    run(flag, false);
+    if (flag < Chip::kOwn || flag >= Chip::kFirstPeer) run(flag, false);
     if (flag >= Chip::kOwn) run(flag, true);
   }
 }
@@ -248,12 +355,18 @@ TEST(SequencerChipTest, ResetsAtAnyTime) {
     if (::testing::Test::HasFailure()) return;
     SCOPED_TRACE(::testing::Message() << "a reset after " << limit);
     ChipBench bench(limit);
-    World world = RandomWorld(bench.random());
+    World world = ChipWorld(bench.random());
     world.latency = 5;
     world.watchdog = 1000;
+    const auto draw = [&bench, &world](int count) {
+      Program drawn =
+          RandomChipProgram(count, 0.3, /*links=*/true, bench.random());
+      world.link_posts = drawn.link_posts;
+      return drawn.descriptors;
+    };
+    auto program = draw(200);
     World cut = world;
     cut.limit = limit;
-    auto program = RandomProgram(200, 0.3, bench.random());
     if (limit % 3 == 1) isa::PutBits(program[limit / 8], 0, 8, 0xEE);
     if (limit % 3 == 2) {
       cut.unit_faults = {{static_cast<int>(limit % kQueues), 1, limit - 4, true,
@@ -263,7 +376,7 @@ TEST(SequencerChipTest, ResetsAtAnyTime) {
     if (!first.fault) {
       ASSERT_THAT(first.errors, ElementsAre(HasSubstr("does not end")));
     }
-    program = RandomProgram(60, 0.3, bench.random());
+    program = draw(60);
     const Outcome o = bench.Run(program, world);
     ASSERT_THAT(o.errors, IsEmpty());
     ASSERT_TRUE(o.done);

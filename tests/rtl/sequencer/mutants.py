@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
 """Shows that the bench of the program control sees faults: changes one line of the RTL at a time, builds it with beats of 64 bytes and
-expects a failure. Each entry of MUTANTS: file, text that occurs once, what takes its place."""
+expects a failure. Those of CHIP are built as a chip with a scalar unit, another core and links has it, with beats of 32 bytes. Each
+entry: file, text that occurs once, what takes its place."""
 
 import pathlib
 import sys
@@ -75,9 +76,31 @@ MUTANTS = [
     (CONTROL, "mem_error_i.valid || rd_rsp_valid_i ||", "mem_error_i.valid ||"),
     (CONTROL, "(starts | done | unit_fault) != '0", "(starts | unit_fault) != '0"),
     (CONTROL, "(starts | done | unit_fault) != '0", "(done | unit_fault) != '0"),
+    # Sends without links.
+    (SEQUENCER, "known_q  <= has_opcode(header.opcode, Cell, Links);", "known_q  <= has_opcode(header.opcode, Cell, 1'b1);"),
+]
+CHIP = [
+    # Flags that others post.
+    (SYNC, "peer_rst_ni && Links ? peer.link : '0;", "rst_ni && Links ? '0 : '0;"),
+    (SYNC, "+ 4'(peer_last[Own+f]);", "+ 4'(peer_last[FirstPeer+f%PeerFlags]);"),
+    (SYNC, "mask_t'(left_over_q) << FirstPeer", "mask_t'(left_over_q) << Own"),
+    (SYNC, "posted_q[a][FirstPeer+f]", "posted_q[a][Own+f]"),
+    (SYNC, "scalar_post_q[FirstPeer+f]", "scalar_post_q[Own+f]"),
+    (SYNC, "peer_over     = came_over_q != '0 || left_over_q != '0;", "peer_over     = left_over_q != '0;"),
+    (SYNC, "      if (!peer_rst_ni) begin", "      if (!rst_ni) begin"),
+    # What programs may not do.
+    (SEQUENCER, "(Links && (header.post_mask & LinkMask) != '0)", "1'b0"),
+    (SEQUENCER, "(Links && header.opcode == OpSend)", "1'b0"),
+    (SEQUENCER, "(Links ? LinkMask : '0)", "'0"),
+    # The queue of sends.
+    (CONTROL, ".freeze_i(freeze_queue[QueueSend] || unit_stop[QueueSend])", ".freeze_i(freeze_queue[QueueSend])"),
+    (CONTROL, ".fill_i(fill[QueueSend])", ".fill_i(fill[QueueStore])"),
+    (CONTROL, "(Peer && (!peer_rst_ni || peer_req_i != '0))", "(Peer && (!peer_rst_ni || peer_req_i.post != '0 || peer_req_i.take != '0))"),
 ]
 
-BENCHES = [mutation.Bench("sequencer_bench", "Vsequencer_edge", "tests/rtl/sequencer/sequencer_bench.sv", ("-GD=64", "-GCell=0"), "SequencerTest/1.*")]
+BENCHES = [mutation.Bench("sequencer_bench", "Vsequencer_edge", "tests/rtl/sequencer/sequencer_bench.sv", ("-GD=64", "-GCell=0"), "SequencerTest/1.*"),
+           mutation.Bench("sequencer_bench", "Vsequencer_chip", "tests/rtl/sequencer/sequencer_bench.sv",
+                          ("-GD=32", "-GIssue=1", "-GPeer=1", "-GLinks=1"), "SequencerChipTest.*")]
 
 if __name__ == "__main__":
-    sys.exit(mutation.main(__doc__, MUTANTS, BENCHES))
+    sys.exit(mutation.main(__doc__, MUTANTS + CHIP, BENCHES, lambda mutant: int(mutant in CHIP)))

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <numeric>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "systole/gen/isa.h"
@@ -18,11 +18,13 @@
 namespace systole::sequencer_test {
 
 inline constexpr int kQueues = isa::kNumQueues;
+inline constexpr int kPlainQueues = kQueues - 1;  // without links: no sends
 inline constexpr isa::Opcode kOpcodes[] = {
     isa::Opcode::kLoad,    isa::Opcode::kStore, isa::Opcode::kWeights,
     isa::Opcode::kMatmul,  isa::Opcode::kPool,  isa::Opcode::kAdd,
-    isa::Opcode::kRequant,
+    isa::Opcode::kRequant, isa::Opcode::kSend,
 };
+inline constexpr int kPlainOpcodes = 7, kChipOpcodes = 8;
 
 // A descriptor with legal random bits.
 inline isa::Descriptor MakeDescriptor(isa::Opcode opcode, uint32_t wait,
@@ -55,45 +57,81 @@ inline int QueueOf(const isa::Descriptor& d) {
   return static_cast<int>(op->queue);
 }
 
-// `count` descriptors and a halt. Each pair of queues has a flag of its own,
-// any of all (to = 5: the halt); every wait is met in serial order.
-inline std::vector<isa::Descriptor> RandomProgram(int count, double sync,
-                                                  std::mt19937_64& random) {
+// A program, and how often packets have to post each link flag for its end.
+struct Program {
+  std::vector<isa::Descriptor> descriptors;
+  std::array<int, isa::kNumLinkFlags> link_posts = {};
+};
+
+// `count` descriptors and a halt. Pairs of queues have a flag of their own
+// (to = kQueues: the halt); every wait is met in serial order. With links there
+// are sends, and each flag of packets belongs to a queue or to the halt; there
+// are fewer flags than pairs then, and some pairs have none.
+inline Program RandomChipProgram(int count, double sync, bool links,
+                                 std::mt19937_64& random) {
   std::uniform_real_distribution<double> unit(0, 1);
-  std::vector<isa::Descriptor> program;
-  int available[kQueues][kQueues + 1] = {};
-  std::array<int, isa::kNumFlags> flags;
-  std::iota(flags.begin(), flags.end(), 0);
+  const int queues = links ? kQueues : kPlainQueues;
+  Program out;
+  std::vector<int> flags;
+  for (int f = 0; f < isa::kNumFlags; ++f) {
+    if (!links || f < isa::kFirstLinkFlag || f >= isa::kFirstPeerFlag)
+      flags.push_back(f);
+  }
   std::shuffle(flags.begin(), flags.end(), random);
-  const auto flag = [&flags](int from, int to) {
-    return 1u << flags[6 * from + to];
+  std::vector<std::pair<int, int>> pairs;
+  for (int from = 0; from < queues; ++from) {
+    for (int to = 0; to < queues; ++to)
+      if (from != to) pairs.push_back({from, to});
+    pairs.push_back({from, kQueues});
+  }
+  std::shuffle(pairs.begin(), pairs.end(), random);
+  uint32_t masks[kQueues][kQueues + 1] = {};
+  for (size_t i = 0; i < std::min(pairs.size(), flags.size()); ++i)
+    masks[pairs[i].first][pairs[i].second] = 1u << flags[i];
+  std::array<int, isa::kNumLinkFlags> waiter;
+  for (int& queue : waiter) {
+    queue = static_cast<int>(random() % (queues + 1));
+    if (queue == queues) queue = kQueues;
+  }
+  // What a descriptor of a queue, or the halt, waits for.
+  int available[kQueues][kQueues + 1] = {};
+  const auto waits = [&](int q, double chance) {
+    uint32_t wait = 0;
+    for (int p = 0; p < queues; ++p) {
+      if (p == q || available[p][q] == 0 || unit(random) >= chance) continue;
+      --available[p][q];
+      wait |= masks[p][q];
+    }
+    for (int f = 0; links && f < isa::kNumLinkFlags; ++f) {
+      if (waiter[f] != q || unit(random) >= chance / 4) continue;
+      ++out.link_posts[f];
+      wait |= 1u << (isa::kFirstLinkFlag + f);
+    }
+    return wait;
   };
   const double skew = unit(random);
+  const int opcodes = links ? kChipOpcodes : kPlainOpcodes;
   for (int i = 0; i < count; ++i) {
     const isa::Opcode opcode =
-        unit(random) < skew / 2 ? kOpcodes[0] : kOpcodes[random() % 7];
+        unit(random) < skew / 2 ? kOpcodes[0] : kOpcodes[random() % opcodes];
     const int q = QueueOf(MakeDescriptor(opcode, 0, 0, random));
-    uint32_t wait = 0, post = 0;
-    for (int p = 0; p < kQueues; ++p) {
-      if (p != q && available[p][q] > 0 && unit(random) < sync) {
-        --available[p][q];
-        wait |= flag(p, q);
-      }
-    }
+    const uint32_t wait = waits(q, sync);
+    uint32_t post = 0;
     for (int p = 0; p <= kQueues; ++p) {
-      if (p != q && unit(random) < sync / 2) {
-        ++available[q][p];
-        post |= flag(q, p);
-      }
+      if (p == q || masks[q][p] == 0 || unit(random) >= sync / 2) continue;
+      ++available[q][p];
+      post |= masks[q][p];
     }
-    program.push_back(MakeDescriptor(opcode, wait, post, random));
+    out.descriptors.push_back(MakeDescriptor(opcode, wait, post, random));
   }
-  uint32_t wait = 0;
-  for (int p = 0; p < kQueues; ++p) {
-    if (available[p][kQueues] > 0) wait |= flag(p, kQueues);
-  }
-  program.push_back(MakeDescriptor(isa::Opcode::kHalt, wait, 0, random));
-  return program;
+  out.descriptors.push_back(
+      MakeDescriptor(isa::Opcode::kHalt, waits(kQueues, 1), 0, random));
+  return out;
+}
+
+inline std::vector<isa::Descriptor> RandomProgram(int count, double sync,
+                                                  std::mt19937_64& random) {
+  return RandomChipProgram(count, sync, /*links=*/false, random).descriptors;
 }
 
 }  // namespace systole::sequencer_test

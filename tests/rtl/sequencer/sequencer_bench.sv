@@ -13,6 +13,7 @@ module sequencer_bench
     parameter int unsigned Cell = 0,               // 0 int8, 1 bf16
     parameter bit Issue = 1'b0,                    // of a chip with a scalar unit
     parameter bit Peer = 1'b0,                     // and another core
+    parameter bit Links = 1'b0,                    // and links
     parameter bit Twin = 1'b1,
     localparam int unsigned Words = D / 4
 ) (
@@ -20,9 +21,9 @@ module sequencer_bench
     input  logic        rst_ni,
     input  logic        peer_rst_ni,
     input  logic        freeze_i,
-    output logic [4:0]  freeze_o,     // to the units
+    output logic [5:0]  freeze_o,     // to the units
     output logic        frozen_o,     // nothing starts
-    input  logic [5:0]  stall_i,
+    input  logic [6:0]  stall_i,
     input  logic [3:0]  mutant_i,
     input  logic        start_i,
     input  logic [35:0] prog_addr_i,
@@ -43,23 +44,23 @@ module sequencer_bench
     output logic [35:0] rd_addr_o,
     input  logic        rd_rsp_valid_i,
     input  logic [31:0] rd_rsp_data_i [Words],
-    output logic [4:0]  start_valid_o,
-    input  logic [4:0]  start_ready_i,
+    output logic [5:0]  start_valid_o,
+    input  logic [5:0]  start_ready_i,
     output logic [31:0] start_desc_o [NumQueues*16],
-    input  logic [4:0]  done_i,
-    input  logic [4:0]  progress_i,
-    input  logic [4:0]  unit_fault_i,
-    input  logic [19:0] unit_code_i,
+    input  logic [5:0]  done_i,
+    input  logic [5:0]  progress_i,
+    input  logic [5:0]  unit_fault_i,
+    input  logic [23:0] unit_code_i,
     input  logic [35:0] unit_addr_i [NumQueues],
-    input  logic [4:0]  unit_newest_i,
-    output logic [4:0]  idle_o,
-    output logic [4:0]  busy_o,
-    output logic [4:0]  waiting_o,
+    input  logic [5:0]  unit_newest_i,
+    output logic [5:0]  idle_o,
+    output logic [5:0]  busy_o,
+    output logic [5:0]  waiting_o,
     output logic        dispatch_stall_o,
-    output logic [4:0]  retire_valid_o,
+    output logic [5:0]  retire_valid_o,
     output logic [31:0] retire_index_o [NumQueues],
 
-    // The scalar unit and the other core.
+    // The scalar unit, the other core, the network.
     input  logic        issue_i,      // the program comes from the issue port
     input  logic        isolated_i,
     input  logic        issue_valid_i,
@@ -71,6 +72,7 @@ module sequencer_bench
     output logic [31:0] scalar_there_o,
     input  logic [3:0]  peer_post_i,
     input  logic [3:0]  peer_take_i,
+    input  logic [7:0]  link_post_i,
     output logic [3:0]  peer_posted_o
 );
   logic [D*8-1:0]              rd_data;
@@ -81,6 +83,7 @@ module sequencer_bench
   core_status_t                status;
   issue_req_t                  issue_req;
   flag_rsp_t                   flag_rsp;
+  peer_req_t                   peer_req;
   peer_rsp_t                   peer_rsp;
   desc_t                       issue_desc;
 
@@ -90,6 +93,7 @@ module sequencer_bench
   assign issue_req      = '{patch: '0, valid: issue_valid_i, stream: 1'b0, desc: issue_desc};
   assign scalar_taken_o = flag_rsp.taken;
   assign scalar_there_o = flag_rsp.there;
+  assign peer_req       = '{link: link_post_i, post: peer_post_i, take: peer_take_i};
   assign peer_posted_o  = peer_rsp.posted;
 
   for (genvar w = 0; w < Words; w++) begin : gen_data
@@ -117,18 +121,21 @@ module sequencer_bench
   assign ctl = '{prog_addr: prog_addr_i, prog_len: mutant_i == 4'd6 ? prog_len_i - 32'd1 : prog_len_i,
                  watchdog: mutant_i == 4'd7 ? '0 : watchdog_i, issue: issue_i, base: '0, isolated: isolated_i, cycle: cycle_i};
 
-  systole_control #(.D(D), .Cell(Cell), .Issue(Issue), .Peer(Peer), .Parity(1'b1)) u_dut (
+  systole_control #(.D(D), .Cell(Cell), .Issue(Issue), .Peer(Peer), .Links(Links), .Parity(1'b1)) u_dut (
       .clk_i, .rst_ni, .peer_rst_ni, .freeze_i, .freeze_o,
       .start_i, .ctl_i(ctl), .hbm_end_i, .mem_error_i('0), .status_o(status),
       .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
       .issue_req_i(issue_req), .issue_ready_o, .flag_req_i('{post: scalar_post_i, want: scalar_want_i}), .flag_rsp_o(flag_rsp),
-      .peer_req_i('{post: peer_post_i, take: peer_take_i}), .peer_rsp_o(peer_rsp),
+      .peer_req_i(peer_req), .peer_rsp_o(peer_rsp),
       .req_o(req), .rsp_i(rsp),
       .idle_o, .busy_o, .waiting_o, .dispatch_stall_o, .retire_valid_o, .retire_index_o(retire_index)
   );
   always @* u_dut.u_sequencer.u_hold.bench = stall_i[0];
-  for (genvar q = 0; q < NumQueues; q++) begin : gen_hold
+  for (genvar q = 0; q < QueueSend; q++) begin : gen_hold
     always @* u_dut.gen_queue[q].u_queue.u_hold.bench = stall_i[q+1];
+  end
+  if (Links) begin : gen_send_hold
+    always @* u_dut.gen_send.u_queue.u_hold.bench = stall_i[QueueSend+1];
   end
 
   if (Twin) begin : gen_twin
@@ -141,19 +148,22 @@ module sequencer_bench
     logic [NumQueues-1:0]        freeze, idle, busy, waiting, retire_valid;
     logic [NumQueues-1:0][31:0]  retire_index2;
 
-    systole_control #(.D(D), .Cell(Cell), .Issue(Issue), .Peer(Peer), .Parity(1'b1), .Gate(1'b0)) u_control (
+    systole_control #(.D(D), .Cell(Cell), .Issue(Issue), .Peer(Peer), .Links(Links), .Parity(1'b1), .Gate(1'b0)) u_control (
         .clk_i, .rst_ni, .peer_rst_ni, .freeze_i, .freeze_o(freeze),
         .start_i, .ctl_i(ctl), .hbm_end_i, .mem_error_i('0), .status_o(status2),
         .rd_valid_o(rd_valid), .rd_ready_i, .rd_addr_o(rd_addr), .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
         .issue_req_i(issue_req), .issue_ready_o(issue_ready), .flag_req_i('{post: scalar_post_i, want: scalar_want_i}),
-        .flag_rsp_o(flag_rsp2), .peer_req_i('{post: peer_post_i, take: peer_take_i}), .peer_rsp_o(peer_rsp2),
+        .flag_rsp_o(flag_rsp2), .peer_req_i(peer_req), .peer_rsp_o(peer_rsp2),
         .req_o(req2), .rsp_i(rsp),
         .idle_o(idle), .busy_o(busy), .waiting_o(waiting), .dispatch_stall_o(dispatch_stall), .retire_valid_o(retire_valid),
         .retire_index_o(retire_index2)
     );
     always @* u_control.u_sequencer.u_hold.bench = stall_i[0];
-    for (genvar q = 0; q < NumQueues; q++) begin : gen_hold
+    for (genvar q = 0; q < QueueSend; q++) begin : gen_hold
       always @* u_control.gen_queue[q].u_queue.u_hold.bench = stall_i[q+1];
+    end
+    if (Links) begin : gen_send_hold
+      always @* u_control.gen_send.u_queue.u_hold.bench = stall_i[QueueSend+1];
     end
 
     always_comb begin

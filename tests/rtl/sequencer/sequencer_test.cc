@@ -65,22 +65,6 @@ class SequencerTest : public ::testing::Test {
 using Beats = ::testing::Types<Nano, Edge, V1>;
 TYPED_TEST_SUITE(SequencerTest, Beats);
 
-World RandomWorld(std::mt19937_64& random) {
-  World w;
-  const auto rate = [&random] {
-    return random() % 2 ? static_cast<int>(random() % 200) : 0;
-  };
-  w.prog_addr = random() % 1000 * 128;
-  w.stall = rate();
-  w.hold_read = rate();
-  w.hold_start = rate();
-  w.latency = static_cast<int>(random() % 100);
-  w.work = static_cast<int>(random() % 40);
-  w.first_cycle = random();
-  w.in_flight = 1 + static_cast<int>(random() % 8);
-  return w;
-}
-
 TYPED_TEST(SequencerTest, RandomPrograms) {
   for (const uint64_t seed : systole::testing_options::Seeds(60)) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
@@ -101,7 +85,8 @@ TYPED_TEST(SequencerTest, Rate) {
   world.latency = 55;
   world.work = 0;
   std::vector<Descriptor> program;
-  for (int i = 0; i < 1000; ++i) program.push_back(this->Make(kOpcodes[i % 7]));
+  for (int i = 0; i < 1000; ++i)
+    program.push_back(this->Make(kOpcodes[i % kPlainOpcodes]));
   program.push_back(this->Make(Opcode::kHalt));
   const Outcome o = this->bench_.Run(program, world);
   EXPECT_THAT(o.errors, ::testing::IsEmpty());
@@ -150,6 +135,24 @@ TYPED_TEST(SequencerTest, UnusedBit) {
       this->ExpectFault(program, {}, Fault::kIllegalDescriptor, 7, 2, 0);
     }
   }
+}
+
+// A chip without links has no sends; its flags are flags as any.
+TYPED_TEST(SequencerTest, NoLinks) {
+  for (const bool ill_formed : {false, true}) {
+    auto program = this->Plain(4);
+    program[2] = this->Make(Opcode::kSend);
+    isa::PutBits(program[2], 511, 1, ill_formed);  // unknown comes before
+    this->ExpectFault(program, {}, Fault::kIllegalOpcode, 7, 2,
+                      static_cast<uint64_t>(Opcode::kSend));
+  }
+  std::vector<Descriptor> program;
+  for (int f = 0; f < isa::kNumFlags; ++f) {
+    program.push_back(this->Make(Opcode::kLoad, 0, 1u << f));
+    program.push_back(this->Make(Opcode::kStore, 1u << f, 0));
+  }
+  program.push_back(this->Make(Opcode::kHalt));
+  this->ExpectDone(program);
 }
 
 // What another cell has, this one has not.
@@ -254,7 +257,7 @@ TYPED_TEST(SequencerTest, WatchdogOfAnyQueueAndFlag) {
   for (int i = 0; i < 100; ++i) {
     SCOPED_TRACE(::testing::Message() << "round " << i);
     auto program = this->Plain(12);
-    const Opcode opcode = kOpcodes[i % 7];
+    const Opcode opcode = kOpcodes[i % kPlainOpcodes];
     const int flag = static_cast<int>(this->bench_.random()() % isa::kNumFlags);
     program[5] = this->Make(opcode, 1u << flag);
     this->ExpectFault(program, world, Fault::kWatchdog, QueueOf(program[5]), 5,
@@ -290,7 +293,7 @@ TYPED_TEST(SequencerTest, UnitFaults) {
     TypeParam bench(seed);
     World world = RandomWorld(bench.random());
     world.work = 30 + world.work;
-    const int queue = static_cast<int>(bench.random()() % kQueues);
+    const int queue = static_cast<int>(bench.random()() % kPlainQueues);
     const bool newest = bench.random()() % 2;
     const auto program = RandomProgram(200, 0.2, bench.random());
     world.unit_faults = {{queue, 3, 0, newest, Fault::kUbRange, 0x123450 + seed,
@@ -334,7 +337,7 @@ TYPED_TEST(SequencerTest, StallsHoldDispatchAndHeads) {
   World world;
   world.work = 0;
   const int64_t free = this->bench_.Run(this->Plain(50), world).cycles;
-  for (int streams : {1, 62}) {
+  for (int streams : {1, 62}) {  // dispatch; the five queues
     world.stall = 230;
     world.stall_streams = streams;
     const Outcome o = this->bench_.Run(this->Plain(50), world);

@@ -71,7 +71,7 @@ class UpsetsTest : public ::testing::Test {
     std::vector<isa::Descriptor> program;
     for (int i = 0; i < 4; ++i) {
       for (const Opcode op : {Opcode::kLoad, Opcode::kStore, Opcode::kWeights,
-                              Opcode::kMatmul, Opcode::kAdd}) {
+                              Opcode::kMatmul, Opcode::kAdd, Opcode::kSend}) {
         const uint32_t post = static_cast<uint32_t>(bench_.random()()) & 0xffff;
         program.push_back(MakeDescriptor(op, i == 0 ? 0 : 1u << kNever, post,
                                          bench_.random()));
@@ -133,7 +133,9 @@ class UpsetsTest : public ::testing::Test {
 };
 
 std::string Queue(int q) {
-  return "gen_queue[" + std::to_string(q) + "].u_queue";
+  return q == static_cast<int>(isa::Queue::kSend)
+             ? "gen_send.u_queue"
+             : "gen_queue[" + std::to_string(q) + "].u_queue";
 }
 
 TEST_F(UpsetsTest, NothingTurned) {

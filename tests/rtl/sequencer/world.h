@@ -5,9 +5,11 @@
 #ifndef SYSTOLE_TESTS_RTL_SEQUENCER_WORLD_H_
 #define SYSTOLE_TESTS_RTL_SEQUENCER_WORLD_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -22,7 +24,7 @@ struct World {
   uint64_t hbm_end = uint64_t{1} << 36;
   uint32_t watchdog = 0;
   int stall = 0;             // random stalls
-  int stall_streams = 63;    // of these: dispatch, then the queues
+  int stall_streams = 127;   // of these: dispatch, then the queues
   int latency = 40;          // of the memory
   int hold_read = 0;         // the memory refuses
   int hold_start = 0;        // a unit refuses
@@ -49,18 +51,38 @@ struct World {
   // Called before that cycle; what the bench finds then ends no run.
   int64_t turn_at = -1;
   std::function<void()> turn;
-  // Of a chip with a scalar unit and another core (chip.h).
+  // Of a chip with a scalar unit, another core and links (chip.h).
   bool issue = false;      // the descriptors come from the issue port
-  bool isolated = false;   // no flags between cores
-  bool keep_peer = false;  // flags between cores live through the reset
+  bool isolated = false;   // no flags between cores, no sends
+  bool keep_peer = false;  // flags that others post live through the reset
   int hold_issue = 0;      // the port has nothing
   int hold_peer = 100;     // a post to the other core does not leave
   int hold_scalar = 200;   // the scalar unit neither posts nor wants
   uint32_t scalar_post = 0, scalar_want = 0;  // masks
   int scalar_posts = 0, scalar_wants = 0;     // so often
-  uint32_t peer_posts = 0;  // flags that the other core posts by itself,
-  int peer_times = 1;       // so often
+  uint32_t peer_posts = 0;  // flags that the other core posts by itself, or
+  int peer_times = 1;       // packets, so often
+  // Posts of packets to each link flag, at random times.
+  std::array<int, isa::kNumLinkFlags> link_posts = {};
+  int hold_link = 100;  // none comes
 };
+
+// Of a core alone; a chip's: chip_test.cc.
+inline World RandomWorld(std::mt19937_64& random) {
+  World w;
+  const auto rate = [&random] {
+    return random() % 2 ? static_cast<int>(random() % 200) : 0;
+  };
+  w.prog_addr = random() % 1000 * 128;
+  w.stall = rate();
+  w.hold_read = rate();
+  w.hold_start = rate();
+  w.latency = static_cast<int>(random() % 100);
+  w.work = static_cast<int>(random() % 40);
+  w.first_cycle = random();
+  w.in_flight = 1 + static_cast<int>(random() % 8);
+  return w;
+}
 
 struct FaultSeen {
   isa::Fault code = isa::Fault::kNone;

@@ -216,11 +216,11 @@ module systole_node_pins
   systole_node #(.Preset(Preset), .FastArray(FastArray)) u_node (
       .clk_i, .rst_ni, .axil_req_i(axil_req), .axil_rsp_o(axil_rsp), .axi_req_i(axi_req), .axi_wdata_i, .axi_wstrb_i,
       .axi_rsp_o(axi_rsp), .axi_rdata_o,
-      .node_status_o(node_status), .retire_valid_o, .retire_index_o,
+      .node_status_o(node_status), .retire_o({retire_valid_o, retire_index_o}),
       .phy_req_o(phy_req), .phy_rsp_i(phy_rsp),
-      .cross_req_o, .cross_rsp_o, .cross_wr_data_o, .cross_wr_mask_o, .cross_rd_data_o,
-      .cross_req_i, .cross_rsp_i, .cross_wr_data_i, .cross_wr_mask_i, .cross_rd_data_i,
-      .net_req_o, .net_send_data_o, .net_rsp_i, .net_recv_data_i, .net_recv_mask_i,
+      .cross_req_o, .cross_rsp_o, .cross_wr_o({cross_wr_mask_o, cross_wr_data_o}), .cross_rd_data_o,
+      .cross_req_i, .cross_rsp_i, .cross_wr_i({cross_wr_mask_i, cross_wr_data_i}), .cross_rd_data_i,
+      .net_req_o, .net_send_data_o, .net_rsp_i, .net_recv_i({net_recv_mask_i, net_recv_data_i}),
       .dram_req_o(dram_req), .dram_wdata_o, .dram_wstrb_o, .dram_rsp_i(dram_rsp), .dram_rdata_i
   );
 endmodule

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// In the place of systole_node: shows at its PHY what comes from the other one (phy_rsp_i says which part), and sends it bytes that
-// tell which node and which part they are from. So the test sees how systole_chip joins two of them.
+// In the place of systole_node: shows at its PHY what comes from the other one and from the network (phy_rsp_i says which part), and
+// sends them bytes that tell which node and which part they are from. So the test sees how systole_chip joins them.
 
 module systole_node
   import systole_presets_pkg::*;
@@ -16,6 +16,7 @@ module systole_node
     localparam core_cfg_t Cfg = Chip.Core,
     localparam int unsigned D = beat_bytes(Cfg),
     localparam int unsigned H = axi_bytes(Cfg),
+    localparam int unsigned FlitBytes = flit_bytes(Chip),
     localparam int unsigned HbmPcs = max(Chip.HbmPcs, 2)
 ) (
     input  logic              clk_i,
@@ -28,18 +29,19 @@ module systole_node
     output axi_rsp_t          axi_rsp_o,
     output logic [H*8-1:0]    axi_rdata_o,
     output node_status_t      node_status_o,
-    output logic [4:0]        retire_valid_o,
-    output logic [4:0][31:0]  retire_index_o,
+    output retire_t           retire_o,
     output cross_req_t        cross_req_o,
     output cross_rsp_t        cross_rsp_o,
-    output logic [D*8-1:0]    cross_wr_data_o,
-    output logic [D-1:0]      cross_wr_mask_o,
+    output logic [D*9-1:0]    cross_wr_o,
     output logic [D*8-1:0]    cross_rd_data_o,
     input  cross_req_t        cross_req_i,
     input  cross_rsp_t        cross_rsp_i,
-    input  logic [D*8-1:0]    cross_wr_data_i,
-    input  logic [D-1:0]      cross_wr_mask_i,
+    input  logic [D*9-1:0]    cross_wr_i,
     input  logic [D*8-1:0]    cross_rd_data_i,
+    output net_req_t          net_req_o,
+    output logic [FlitBytes*8-1:0] net_send_data_o,
+    input  net_rsp_t          net_rsp_i,
+    input  logic [FlitBytes*9-1:0] net_recv_i,
     output phy_req_t          phy_req_o [HbmPcs],
     input  phy_rsp_t          phy_rsp_i [HbmPcs],
     output dram_req_t         dram_req_o,
@@ -53,16 +55,20 @@ module systole_node
 
   assign cross_req_o     = $bits(cross_req_t)'({32{8'h10 | Me}});
   assign cross_rsp_o     = $bits(cross_rsp_t)'({32{8'h20 | Me}});
-  assign cross_wr_data_o = {D{8'h30 | Me}};
-  assign cross_wr_mask_o = {D / 8{8'h40 | Me}};
+  assign cross_wr_o      = {{D / 8{8'h40 | Me}}, {D{8'h30 | Me}}};
   assign cross_rd_data_o = {D{8'h50 | Me}};
+  assign net_req_o       = $bits(net_req_t)'({32{8'h90 | Me}});
+  assign net_send_data_o = {FlitBytes{8'hA0 | Me}};
   always_comb begin
-    unique case (phy_rsp_i[0].rdata[2:0])
-      3'd1:    shown = (D * 8)'(cross_req_i);
-      3'd2:    shown = (D * 8)'(cross_rsp_i);
-      3'd3:    shown = cross_wr_data_i;
-      3'd4:    shown = (D * 8)'(cross_wr_mask_i);
-      3'd5:    shown = cross_rd_data_i;
+    unique case (phy_rsp_i[0].rdata[3:0])
+      4'd1:    shown = (D * 8)'(cross_req_i);
+      4'd2:    shown = (D * 8)'(cross_rsp_i);
+      4'd3:    shown = cross_wr_i[D*8-1:0];
+      4'd4:    shown = (D * 8)'(cross_wr_i[D*8+:D]);
+      4'd5:    shown = cross_rd_data_i;
+      4'd6:    shown = (D * 8)'(net_rsp_i);
+      4'd7:    shown = (D * 8)'(net_recv_i[FlitBytes*8-1:0]);
+      4'd8:    shown = (D * 8)'(net_recv_i[FlitBytes*8+:FlitBytes]);
       default: shown = '0;
     endcase
   end
@@ -74,8 +80,7 @@ module systole_node
         wmask: phy_rsp_i[p].rcheck, wdata: shown[p*PhyBytes*8+:PhyBytes*8]};
   end
   assign node_status_o  = '{irq: Window, running: !Window, fault: Window};
-  assign retire_valid_o = 5'(Me) + 5'd1;
-  assign retire_index_o = {5{32'(Me) + 32'd3}};
+  assign retire_o = '{valid: 6'(Me) + 6'd1, index: {6{32'(Me) + 32'd3}}};
   assign axi_rdata_o    = ~axi_wdata_i;
   assign dram_wdata_o   = '0;
   assign dram_wstrb_o   = '0;
