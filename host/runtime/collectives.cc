@@ -87,7 +87,7 @@ absl::StatusOr<Literal> Reduced(const Node& node,
   const int64_t count = members[0]->size();
   Literal result = Literal::Zeros(members[0]->element(), count);
   Tree tree(*node.regions[0], result.element());
-  const int64_t half = (count + 1) / 2;
+  const int64_t half = std::min(count, (count + 511) / 512 * 256);
   absl::Status status = tree.Reduce(members, 0, half, false, result);
   if (status.ok()) status = tree.Reduce(members, half, count, true, result);
   if (!status.ok()) return status;

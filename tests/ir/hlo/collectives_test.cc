@@ -115,15 +115,19 @@ TEST(GoldenTest, ExchangesOfTheSpecification) {
 // Sums of 2^24 and ones tell the order: two ones count only if they meet first.
 TEST(GoldenTest, TheOrderOfSums) {
   const auto module = ModuleOf(
-      "%x = f32[3] parameter(), name=\"x\"\n"
-      "%y = f32[3] hlo.all_reduce(%x), group_size=1 ADD");
+      "%x = f32[600] parameter(), name=\"x\"\n"
+      "%y = f32[600] hlo.all_reduce(%x), group_size=1 ADD");
   const float big = 1 << 24;
+  // Elements 0, 511, which are of the first half, and 512.
   const auto sum = [&](std::vector<float> values) {
     std::vector<Literals> inputs;
-    for (const float v : values) inputs.push_back({Floats({v, v, v})});
-    return Golden(*module, {static_cast<int>(values.size()), 1}, inputs)[0];
+    for (const float v : values)
+      inputs.push_back({Floats(std::vector<float>(600, v))});
+    const std::vector<float> all =
+        Golden(*module, {static_cast<int>(values.size()), 1}, inputs)[0];
+    return std::vector<float>{all[0], all[511], all[512]};
   };
-  // Upwards (elements 0, 1): ((0 1) (2 3)) ((4 5) (6 7)); element 2:
+  // Upwards (the first half): ((0 1) (2 3)) ((4 5) (6 7)); the second:
   // ((0 1) (4 5)) ((2 3) (6 7)).
   EXPECT_EQ(sum({big, 0, 1, 0, 0, 0, 1, 0}),
             (std::vector<float>{big, big, big + 2}));

@@ -68,7 +68,7 @@ std::vector<Group> GroupsOf(const Node& node, const Processes& run) {
 
 // Element i of the group's reduction: positions that differ in one bit are
 // combined, a bit at a time; elements of the second half take the bits after
-// the first from the top.
+// the first from the top. The first half is a multiple of 256 elements.
 class Reduction {
  public:
   Reduction(const Node& node, Evaluation& run)
@@ -77,7 +77,9 @@ class Reduction {
 
   Tensor Of(const Tensors& parts) {
     Tensor result(parts[0].element, parts[0].shape);
-    const int64_t first_half = result.size() - result.size() / 2;
+    constexpr int64_t kBlock = 256;
+    int64_t first_half = 0;
+    while (2 * first_half < result.size()) first_half += kBlock;
     for (int64_t i = 0; i < result.size(); ++i) {
       std::vector<uint64_t> values;
       for (const Tensor& part : parts) values.push_back(part.bits[i]);
