@@ -61,10 +61,10 @@ int main(void) {
   expect(10, hw_read(REG_FLAG_STATE) == 0);  // it was taken, and so was 5
   // Posts are counted.
   hw_write(REG_FLAG_POST, 1u << 9);
-  hw_write(REG_FLAG_POST, 1u << 9 | 1u << 27);
+  hw_write(REG_FLAG_POST, 1u << 9 | 1u << 19);
   hw_read(REG_EVENTS);
-  expect(11, hw_read(REG_FLAG_STATE) == (1u << 9 | 1u << 27));
-  hw_write(REG_FLAG_WAIT, 1u << 9 | 1u << 27);
+  expect(11, hw_read(REG_FLAG_STATE) == (1u << 9 | 1u << 19));
+  hw_write(REG_FLAG_WAIT, 1u << 9 | 1u << 19);
   hw_read(REG_EVENTS);
   expect(12, hw_read(REG_FLAG_STATE) == 1u << 9);
   // More items than places.

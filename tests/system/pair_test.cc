@@ -194,7 +194,7 @@ TEST_F(PairTest, HalvesOfAProduct) {
   std::array<Program, 2> programs;
   std::vector<uint8_t> want;
   // No program of the compiler has these.
-  constexpr uint32_t kArrived = 1u << 27, kBoth = 1u << 26;
+  constexpr uint32_t kArrived = 1u << 19, kBoth = 1u << 18;
   const uint64_t whole = 0x2000000;
   for (int c = 0; c < 2; ++c) {
     a[c] = random(static_cast<int>(spec.m), static_cast<int>(spec.k));
