@@ -113,9 +113,11 @@ class Bench {
     m.mutant_i = world_.mutant;
     chip_.Reset(m, world_);
     for (int i = 0; i < 3; ++i) {
+      if constexpr (kChip) chip_.InReset(m, world_, flags_);
       Clock();
       CheckReset();
     }
+    if constexpr (kChip) m.peer_post_i = m.link_post_i = 0;
     m.rst_ni = m.peer_rst_ni = 1;
     m.prog_addr_i = world_.prog_addr;
     m.prog_len_i = world_.prog_len.value_or(program_->size());

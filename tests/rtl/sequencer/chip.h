@@ -50,6 +50,15 @@ class Chip {
     quiet_ = 0;
   }
 
+  // Others post also in a cycle of a reset that their flags live through.
+  template <typename Model>
+  static void InReset(Model& m, const World& world, std::vector<int>& flags) {
+    m.peer_post_i = world.reset_posts >> kFirstPeer;
+    m.link_post_i = world.reset_posts >> kOwn & ((1 << kLink) - 1);
+    for (int f = kOwn; f < isa::kNumFlags; ++f)
+      flags[f] += world.reset_posts >> f & 1;
+  }
+
   // Before a cycle.
   template <typename Model>
   std::vector<std::string> Drive(Model& m, const World& world,

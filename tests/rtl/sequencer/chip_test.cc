@@ -35,18 +35,6 @@ Descriptor Halt(ChipBench& bench, uint32_t wait = 0) {
 
 constexpr uint32_t kOthers = ~0u << Chip::kOwn;  // flags that others post
 
-World ChipWorld(std::mt19937_64& random) {
-  World w = RandomWorld(random);
-  const auto rate = [&random] {
-    return random() % 2 ? static_cast<int>(random() % 200) : 0;
-  };
-  w.hold_issue = rate();
-  w.hold_peer = rate();
-  w.issue = random() % 2;
-  if (w.issue) w.prog_len = random() % 20;  // not looked at
-  return w;
-}
-
 // Each flag between cores is met: the other core sends it back. Packets post
 // as often as the program waits.
 TEST(SequencerChipTest, RandomPrograms) {
@@ -152,6 +140,28 @@ TEST(SequencerChipTest, FlagsOfOthersOutliveAProgram) {
   o = bench.Run(program, world);
   ASSERT_TRUE(o.fault.has_value());
   EXPECT_EQ(o.fault->code, Fault::kWatchdog);
+}
+
+// Posts that come while a core is reset for the next program count.
+TEST(SequencerChipTest, PostsInAReset) {
+  ChipBench bench(12);
+  World world;
+  world.watchdog = 400;
+  ASSERT_TRUE(bench.Run({Load(bench, 0, 0), Halt(bench)}, world).done);
+  world.keep_peer = true;
+  world.reset_posts = kOthers;
+  std::vector<Descriptor> program;
+  for (int i = 0; i < 3; ++i) program.push_back(Load(bench, kOthers, 0));
+  program.push_back(Halt(bench));
+  Outcome o = bench.Run(program, world);
+  EXPECT_THAT(o.errors, IsEmpty());
+  EXPECT_TRUE(o.done);
+  // No more than those.
+  world.reset_posts = 0;
+  o = bench.Run(program, world);
+  ASSERT_TRUE(o.fault.has_value());
+  EXPECT_EQ(o.fault->code, Fault::kWatchdog);
+  EXPECT_EQ(o.fault->pc, 0u);
 }
 
 // A program without the other cores has none of those flags. No program posts

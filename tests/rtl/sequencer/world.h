@@ -60,14 +60,15 @@ struct World {
   int hold_scalar = 200;   // the scalar unit neither posts nor wants
   uint32_t scalar_post = 0, scalar_want = 0;  // masks
   int scalar_posts = 0, scalar_wants = 0;     // so often
-  uint32_t peer_posts = 0;  // flags that the other core posts by itself, or
-  int peer_times = 1;       // packets, so often
+  uint32_t peer_posts = 0;   // flags that the other core posts by itself, or
+  int peer_times = 1;        // packets, so often
+  uint32_t reset_posts = 0;  // likewise, in each of a reset's three cycles
   // Posts of packets to each link flag, at random times.
   std::array<int, isa::kNumLinkFlags> link_posts = {};
   int hold_link = 100;  // none comes
 };
 
-// Of a core alone; a chip's: chip_test.cc.
+// Of a core alone, and of one in a chip.
 inline World RandomWorld(std::mt19937_64& random) {
   World w;
   const auto rate = [&random] {
@@ -81,6 +82,18 @@ inline World RandomWorld(std::mt19937_64& random) {
   w.work = static_cast<int>(random() % 40);
   w.first_cycle = random();
   w.in_flight = 1 + static_cast<int>(random() % 8);
+  return w;
+}
+
+inline World ChipWorld(std::mt19937_64& random) {
+  World w = RandomWorld(random);
+  const auto rate = [&random] {
+    return random() % 2 ? static_cast<int>(random() % 200) : 0;
+  };
+  w.hold_issue = rate();
+  w.hold_peer = rate();
+  w.issue = random() % 2;
+  if (w.issue) w.prog_len = random() % 20;  // not looked at
   return w;
 }
 
