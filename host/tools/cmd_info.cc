@@ -13,7 +13,7 @@
 #include "host/runtime/build.h"
 #include "host/tools/commands.h"
 #include "host/tools/describe.h"
-#include "host/tools/module_file.h"
+#include "host/tools/module_program.h"
 #include "host/tools/options.h"
 #include "host/tools/report.h"
 #include "systole/compiler.h"
@@ -51,23 +51,25 @@ struct InfoArgs {
 absl::Status ModuleInfo(const InfoArgs& args, ModuleKind kind) {
   const auto preset = ModulePreset(kind, args.preset, !args.preset.empty());
   if (!preset.ok()) return preset.status();
-  auto module = ReadModuleFile(args.input, kind, args.module);
-  if (!module.ok()) return module.status();
+  auto program = ReadModuleProgram(args.input, kind, args.module, 0);
+  if (!program.ok()) return program.status();
+  const ir::Module& whole = *program->module;
   using Json = nlohmann::ordered_json;
   Json inputs = Json::array(), outputs = Json::array();
   Table table({"input, output", "values"});
-  for (const ir::Node* node : (*module)->inputs()) {
+  for (const ir::Node* node : whole.inputs()) {
     inputs.push_back(
         {{"name", node->name}, {"values", ValuesText(node->type)}});
     table.Add({node->name, ValuesText(node->type)});
   }
-  for (const ir::Output& output : (*module)->outputs) {
+  for (const ir::Output& output : whole.outputs) {
     const std::string values = ValuesText(output.node.type());
     outputs.push_back({{"name", output.name}, {"values", values}});
     table.Add({absl::StrCat("-> ", output.name), values});
   }
-  const std::string name = (*module)->name;
-  const runtime::ModulePlacement placement = PlacementOn(**module, **preset);
+  const std::string name = whole.name;
+  const std::unique_ptr<ir::Module> module = program->TakeModule();
+  const runtime::ModulePlacement placement = PlacementOn(*module, **preset);
   if (args.json) {
     const auto share = [](const runtime::PlacementShare& s) {
       return Json{{"operations", s.operations},
@@ -83,6 +85,7 @@ absl::Status ModuleInfo(const InfoArgs& args, ModuleKind kind) {
                          {"busy", kernel.busy}});
     }
     PrintJson({{"model", name},
+               {"devices", program->devices},
                {"inputs", inputs},
                {"outputs", outputs},
                {"array", share(placement.array)},
@@ -93,14 +96,18 @@ absl::Status ModuleInfo(const InfoArgs& args, ModuleKind kind) {
                {"host_operations", placement.host_operations}});
     return absl::OkStatus();
   }
+  const bool alone = program->devices == 1;
+  const std::string where =
+      absl::StrCat(std::string((*preset)->name), alone ? "" : ", each device");
   std::printf(
-      "%s %s\n\n%s\n%s\n",
+      "%s %s%s\n\n%s\n%s\n",
       kind == ModuleKind::kStableHlo ? "StableHLO program"
       : kind == ModuleKind::kOnnx    ? "ONNX model"
                                      : "float model",
-      Printable(name).c_str(), table.ToString().c_str(),
-      Printable(runtime::PlacementText(std::string((*preset)->name), placement))
-          .c_str());
+      Printable(name).c_str(),
+      alone ? "" : absl::StrCat(" for ", program->devices, " devices").c_str(),
+      table.ToString().c_str(),
+      Printable(runtime::PlacementText(where, placement)).c_str());
   if (const std::string slow = runtime::SlowKernelsText(placement);
       !slow.empty())
     std::printf("%s\n", PrintableLines(slow).c_str());

@@ -45,13 +45,25 @@ std::vector<Literal> ModuleProgram::Joined(
   return joined;
 }
 
+namespace {
+
+ModuleProgram WithTypes(ModuleProgram program) {
+  for (const ir::Node* input : program.module->inputs())
+    program.input_types.push_back(input->type);
+  for (const ir::Output& output : program.module->outputs)
+    program.output_types.push_back(output.node.type());
+  return program;
+}
+
+}  // namespace
+
 absl::StatusOr<ModuleProgram> ReadModuleProgram(const std::string& path,
                                                 ModuleKind kind,
                                                 const ModuleArgs& args,
                                                 int devices) {
   ModuleProgram program;
   program.devices = devices;
-  if (devices > 1 && kind == ModuleKind::kStableHlo) {
+  if (devices != 1 && kind == ModuleKind::kStableHlo) {
     const absl::StatusOr<std::string> bytes = ReadFile(path);
     if (!bytes.ok()) return bytes.status();
     const auto named = [&](const absl::Status& status) {
@@ -60,7 +72,8 @@ absl::StatusOr<ModuleProgram> ReadModuleProgram(const std::string& path,
     };
     auto imported = import::ImportStableHlo(*bytes);
     if (!imported.ok()) return named(imported.status());
-    if (imported->num_partitions != devices) {
+    if (devices == 0) program.devices = imported->num_partitions;
+    if (imported->num_partitions != program.devices) {
       return absl::InvalidArgumentError(
           absl::StrCat(path, ": is a program for ",
                        imported->num_partitions == 1
@@ -68,6 +81,10 @@ absl::StatusOr<ModuleProgram> ReadModuleProgram(const std::string& path,
                            : absl::StrCat(imported->num_partitions,
                                           " devices; give --devices ",
                                           imported->num_partitions)));
+    }
+    if (program.devices == 1) {
+      program.module = std::move(imported->module);
+      return WithTypes(std::move(program));
     }
     auto global = import::GlobalProgramOf(*imported);
     if (!global.ok()) return named(global.status());
@@ -92,11 +109,7 @@ absl::StatusOr<ModuleProgram> ReadModuleProgram(const std::string& path,
     if (!module.ok()) return module.status();
     program.module = *std::move(module);
   }
-  for (const ir::Node* input : program.module->inputs())
-    program.input_types.push_back(input->type);
-  for (const ir::Output& output : program.module->outputs)
-    program.output_types.push_back(output.node.type());
-  return program;
+  return WithTypes(std::move(program));
 }
 
 absl::StatusOr<std::vector<Literal>> RunOnce(

@@ -38,8 +38,8 @@ struct ModuleProgram {
   std::vector<ir::Type> input_types, output_types;  // of whole arrays
 };
 
-// Errors: as of ReadModuleFile; InvalidArgument if the program is for another
-// number of devices.
+// `devices` 0: as many as the program is for. Errors: as of ReadModuleFile;
+// InvalidArgument if the program is for another number of devices.
 absl::StatusOr<ModuleProgram> ReadModuleProgram(const std::string& path,
                                                 ModuleKind kind,
                                                 const ModuleArgs& args,

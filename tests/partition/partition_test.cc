@@ -268,6 +268,24 @@ TEST(PartitionTest, SumsAreLeftForLater) {
                                           ir::Op::kHloAllReduce));
 }
 
+// A maximum has no parts of a sum, whatever is suggested.
+TEST(PartitionTest, MaximaAreNotLeft) {
+  for (const TestProgram& test : TestPrograms()) {
+    if (test.name != "maximum") continue;
+    GlobalProgram program = ProgramOf(TextOf(test), 8);
+    program.inputs[0] = Sharding{{{}, {{1, 8}}}, {}};
+    for (const auto& node : program.module->nodes()) {
+      if (node->op == ir::Op::kHloReduce)
+        program.suggested[node.get()] = {Sharding{{{}}, {}, {{1, 8}}}};
+    }
+    std::mt19937_64 rng(1);
+    Check(program, {RandomOf(program.module->inputs()[0]->type, rng)}, "");
+    const auto local = Partition(program);
+    ASSERT_TRUE(local.ok()) << local.status();
+    EXPECT_TRUE(local->outputs[0].replicated());
+  }
+}
+
 // Inside of marks, tiles of other axes stay divided.
 TEST(PartitionTest, TilesWithinTiles) {
   GlobalProgram program = ProgramOf(

@@ -203,7 +203,7 @@ class Devices(unittest.TestCase):
 
     def test_functions_on_tiles(self):
         for devices, propagation in ((8, "shardy"), (8, "none"), (2, "shardy"), (4, "none")):
-            out, err = self.value(FUNCTIONS, devices, SYSTOLE_PROPAGATION=propagation)
+            out, err = self.value(FUNCTIONS, devices, SYSTOLE_PROPAGATION=propagation, SYSTOLE_FALLBACK="error")
             self.assertRegex(out, "^2[0-9] functions$")
             self.assertNotIn("suggests nothing", err)
 

@@ -3,8 +3,8 @@
 //
 // Mutates StableHLO artifacts and imports them: whatever the bytes, the
 // importer returns a module that verifies and that text can take, or an error,
-// and soon. stablehlo_fuzz_sanitized is the same under the address and
-// undefined behaviour sanitizers.
+// and soon; and the partitioner divides it. stablehlo_fuzz_sanitized is the
+// same under the address and undefined behaviour sanitizers.
 //
 //   stablehlo_fuzz_test [--mutations N] [--seed S] [--only I]
 #include <algorithm>
@@ -14,9 +14,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "host/import/mlir/bytecode.h"
 #include "host/import/mlir/text.h"
 #include "host/import/stablehlo/stablehlo_importer.h"
+#include "host/ir/hlo/process_groups.h"
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"
 #include "tests/stablehlo/artifacts.h"
@@ -85,11 +87,33 @@ class Mutator {
   std::mt19937_64 random_;
 };
 
+// A program of several partitions is divided among them, or it says which array
+// cannot be.
+std::string CheckPartitions(StableHloProgram& program) {
+  constexpr int kMost = 1024;
+  if (program.num_partitions == 1 || program.num_partitions > kMost) return "";
+  const int devices = program.num_partitions;
+  const auto global = GlobalProgramOf(program);
+  if (!global.ok()) return absl::StatusCodeToString(global.status().code());
+  const auto local = partition::Partition(*global);
+  if (local.ok()) {
+    const absl::Status groups =
+        ir::CheckCollectives(*local->module, {1, devices});
+    // Those of the artifact itself may be of any numbers.
+    if (!groups.ok() && absl::StrContains(groups.message(), "'spmd."))
+      Die("groups of devices that are none: " + groups.ToString());
+    return "";
+  }
+  if (!absl::StrContains(local.status().message(), "is not divided evenly by"))
+    Die("the program is not divided: " + local.status().ToString());
+  return absl::StatusCodeToString(local.status().code());
+}
+
 // "" for a module, otherwise the kind of error.
 std::string Check(const std::string& bytes) {
   const auto generic = mlir::ReadBytecode(bytes);
   if (generic.ok()) mlir::Dump(**generic);
-  const auto program = ImportStableHlo(bytes);
+  auto program = ImportStableHlo(bytes);
   if (!program.ok()) return absl::StatusCodeToString(program.status().code());
   const absl::Status status = ir::Verify(*program->module);
   if (!status.ok()) Die("the module does not verify: " + status.ToString());
@@ -98,7 +122,7 @@ std::string Check(const std::string& bytes) {
   if (!ir::Equal(*program->module, **parsed)) {
     Die("the text reads as another module");
   }
-  return "";
+  return CheckPartitions(*program);
 }
 
 auto Prepare() {

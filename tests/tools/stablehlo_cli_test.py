@@ -60,6 +60,10 @@ class StableHloCli(unittest.TestCase):
         systole("run", DATA / "sharded_map.mlirbc", "--devices", "4", "--backend", "iss", "--preset", "mini", "--input", self.save("x", x),
                 "--output", self.folder / "y.npy", "--quiet")
         np.testing.assert_array_equal(np.load(self.folder / "y.npy"), x.reshape(4, 2, 16).sum(0))
+        out = systole("info", DATA / "sharded_mlp.mlirbc", "--preset", "mini")
+        self.assertIn("StableHLO program jit_step for 4 devices", out)
+        self.assertRegex(out, "mini, each device: 5 products .*; 5 collectives through the host's memory")
+        self.assertEqual(json.loads(systole("info", DATA / "sharded_mlp.mlirbc", "--json"))["devices"], 4)
         for words, error in (
             (("sharded_map",), "a program for 4 devices; systole run --devices 4 runs it"),
             (("sharded_map", "--devices", "3"), "is a program for 4 devices; give --devices 4"),

@@ -24,7 +24,8 @@ class Shardings {
   int partitions() const { return partitions_; }
   // A sharding of a value of that rank. Axes that are not among `axes` are left
   // out, if there are any. Errors: Unimplemented for unreduced values that are
-  // not summed, InvalidArgument for another number of devices, of dimensions, unknown axes.
+  // not summed, InvalidArgument for another number of devices, of dimensions,
+  // unknown axes.
   absl::StatusOr<partition::Sharding> Read(
       const mlir::Attribute& sharding, size_t rank,
       const std::vector<absl::string_view>& axes = {}) const;
