@@ -284,6 +284,8 @@ class Lstm {
 
 void ImportLstm(Importer& in) { Lstm(in).Run(); }
 
+constexpr int64_t kMostState = 1 << 24;  // values
+
 // A layer of filters, each a product with the input whose results of the last
 // steps are weighted again. They are kept from run to run.
 void ImportSvdf(Importer& in) {
@@ -299,7 +301,9 @@ void ImportSvdf(Importer& in) {
   if (!quantised || x.element != ir::ElementType::kInt8 || x.rank() != 2 ||
       w.element != ir::ElementType::kInt8 || w.rank() != 2 || t.rank() != 2 ||
       !features->is_constant() || w.shape[1] != x.shape[1] ||
-      kept.rank() != 2 || in.type().quantization->per_channel()) {
+      !times->is_constant() || t.shape[0] != w.shape[0] ||
+      kept.shape != Ints{x.shape[0], t.elements()} ||
+      kept.elements() > kMostState || in.type().quantization->per_channel()) {
     in.Fail(Unsupported("an SVDF of ", ir::TypeText(x), " by ", ir::TypeText(w),
                         " and ", ir::TypeText(t), " with a state of ",
                         ir::TypeText(kept)));

@@ -53,13 +53,13 @@ _systole() {
     "run":--backend) _systole_words "rtl iss serial:"; return ;;
     "run":--preset) _systole_words "nano edge v1 mini v2 lite board8 board minichip v2chip edgechip"; return ;;
     "run":--batch | "run":--stall | "run":--threads | "run":--flip | "run":--seed | "run":--random | "run":--images | "run":--trace-layer | "run":--trace-window | "run":--trace-run | "run":--trace-core) COMPREPLY=(); return ;;
-    "run":--firmware | "run":-i | "run":--input | "run":-o | "run":--output | "run":--check | "run":--input-shape | "run":--dim | "run":--fix | "run":--memory | "run":--second | "run":--dump | "run":--model | "run":--trace) _systole_files ""; return ;;
+    "run":--firmware | "run":--signature | "run":-i | "run":--input | "run":-o | "run":--output | "run":--check | "run":--input-shape | "run":--dim | "run":--fix | "run":--memory | "run":--second | "run":--dump | "run":--model | "run":--trace) _systole_files ""; return ;;
     "run":--reports | "run":--tensors | "run":--digits | "run":--waves) _systole_folders; return ;;
-    "run":--host-operators) _systole_words "allow error"; return ;;
+    "run":--host-operators) _systole_words "allow error alone"; return ;;
     "run":--precision) _systole_words "default high highest"; return ;;
     "profile":--preset) _systole_words "nano edge v1 mini v2 lite board8 board minichip v2chip edgechip"; return ;;
     "profile":--batch | "profile":--seed) COMPREPLY=(); return ;;
-    "profile":--firmware | "profile":-o | "profile":--output | "profile":--perfetto | "profile":--xspace | "profile":--json | "profile":--input-shape | "profile":--dim | "profile":--fix) _systole_files ""; return ;;
+    "profile":--signature | "profile":--firmware | "profile":-o | "profile":--output | "profile":--perfetto | "profile":--xspace | "profile":--json | "profile":--input-shape | "profile":--dim | "profile":--fix) _systole_files ""; return ;;
     "profile":--precision) _systole_words "default high highest"; return ;;
     "bench":--preset) _systole_words "nano edge v1 v2 lite board8 board v2chip edgechip"; return ;;
     "bench":--batch | "bench":--starts | "bench":--seed) COMPREPLY=(); return ;;
@@ -74,16 +74,16 @@ _systole() {
     "train":--check) _systole_words "auto all ends none"; return ;;
     "train":--compare) _systole_words "none iss rtl"; return ;;
     "train":--save | "train":--resume | "train":--trace) _systole_files ""; return ;;
-    "compile":-o | "compile":--output) _systole_files ""; return ;;
+    "compile":-o | "compile":--output | "compile":--signature) _systole_files ""; return ;;
     "compile":--preset) _systole_words "nano edge v1 board8 board edgechip"; return ;;
     "compile":--batch) COMPREPLY=(); return ;;
     "compile":--print-ir-after) _systole_words "input lowering-head lowering lowering-tail plan column-joining channel-grouping vector-fusion epilogue-joining tiling tile-sharing memory-planning descriptors dependence-analysis scheduling sync-flags"; return ;;
-    "compile":--host-operators) _systole_words "allow error"; return ;;
+    "compile":--host-operators) _systole_words "allow error alone"; return ;;
     "asm":-o | "asm":--output) _systole_files ""; return ;;
     "asm":--preset) _systole_words "nano edge v1 mini v2 lite board8 board minichip v2chip edgechip"; return ;;
     "info":--preset) _systole_words "mini v2 lite minichip v2chip"; return ;;
+    "info":--signature | "info":--input-shape | "info":--dim | "info":--fix) _systole_files ""; return ;;
     "info":--precision) _systole_words "default high highest"; return ;;
-    "info":--input-shape | "info":--dim | "info":--fix) _systole_files ""; return ;;
     "board info":--port) _systole_files ""; return ;;
     "board test":--port) _systole_files ""; return ;;
     "board test":--bytes | "board test":--seed) COMPREPLY=(); return ;;
@@ -91,14 +91,14 @@ _systole() {
     "board run":--random | "board run":--images) COMPREPLY=(); return ;;
   esac
   case "$command" in
-    "run") if [[ $cur == -* ]]; then _systole_words "-h --help --backend --preset --batch --stall --threads --flip --firmware --seed --checked --json --quiet --reports --host-operators -i --input --random -o --output --float --reset-variables --check --tensors --precision --input-shape --dim --fix --memory --second --dump --model --digits --images --trace --trace-layer --trace-window --trace-run --trace-core --waves"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
-    "profile") if [[ $cur == -* ]]; then _systole_words "-h --help --preset --batch --train --firmware --seed -o --output --perfetto --xspace --json --quiet --precision --input-shape --dim --fix"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
+    "run") if [[ $cur == -* ]]; then _systole_words "-h --help --backend --preset --batch --stall --threads --flip --firmware --seed --checked --json --quiet --reports --host-operators --verbose --signature -i --input --random -o --output --float --reset-variables --check --tensors --precision --input-shape --dim --fix --memory --second --dump --model --digits --images --trace --trace-layer --trace-window --trace-run --trace-core --waves"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
+    "profile") if [[ $cur == -* ]]; then _systole_words "-h --help --preset --batch --train --verbose --signature --firmware --seed -o --output --perfetto --xspace --json --quiet --precision --input-shape --dim --fix"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
     "bench") if [[ $cur == -* ]]; then _systole_words "-h --help --preset --batch --backend --model --digits --reports --compare --starts --seed --json --quiet"; else _systole_files ""; fi ;;
     "train") if [[ $cur == -* ]]; then _systole_words "-h --help --backend --preset --steps --batch --rate --optimiser --momentum --seed --digits --test-digits --test-images --eval-every --goal --check --compare --stop --save --resume --reports --print-ir --json --quiet --trace --trace-layer --trace-window --trace-run --trace-core --waves"; fi ;;
-    "compile") if [[ $cur == -* ]]; then _systole_words "-h --help -o --output --preset --batch --loops --keep-intermediates --print-ir --print-ir-after --print-constants --host-operators --json"; else _systole_files ".safetensors .tflite"; fi ;;
+    "compile") if [[ $cur == -* ]]; then _systole_words "-h --help -o --output --preset --batch --loops --keep-intermediates --print-ir --print-ir-after --print-constants --host-operators --signature --verbose --json"; else _systole_files ".safetensors .tflite"; fi ;;
     "asm") if [[ $cur == -* ]]; then _systole_words "-h --help -o --output --preset"; else _systole_files ""; fi ;;
     "disasm") if [[ $cur == -* ]]; then _systole_words "-h --help"; else _systole_files ""; fi ;;
-    "info") if [[ $cur == -* ]]; then _systole_words "-h --help --preset --json --precision --input-shape --dim --fix"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
+    "info") if [[ $cur == -* ]]; then _systole_words "-h --help --preset --json --verbose --signature --precision --input-shape --dim --fix"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
     "board") if [[ $cur == -* ]]; then _systole_words "-h --help"; else _systole_words "info test run"; fi ;;
     "board info") if [[ $cur == -* ]]; then _systole_words "-h --help --port --quiet"; fi ;;
     "board test") if [[ $cur == -* ]]; then _systole_words "-h --help --port --quiet --bytes --seed"; fi ;;
