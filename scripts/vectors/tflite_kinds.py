@@ -282,7 +282,7 @@ def of_images(rng):
 
 
 def of_weights(rng):
-    for shape, filters, groups in (((1, 9, 8, 6), 6, 6), ((1, 6, 6, 4), 8, 4), ((1, 6, 6, 8), 12, 4), ((1, 5, 5, 32), 32, 2)):
+    for shape, filters, groups in (((1, 9, 8, 6), 6, 6), ((1, 6, 6, 4), 8, 4), ((1, 6, 6, 8), 12, 4), ((1, 5, 5, 32), 32, 2), ((1, 7, 6, 64), 96, 8), ((1, 5, 5, 20), 60, 5)):
         net = Net(rng)
         yield finished(f"{groups} groups of {shape[3]} to {filters}", net, net.conv(net.input(shape), filters, groups=groups))
     net = Net(rng)
