@@ -3,6 +3,7 @@
 #include "host/compiler/geometry.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "absl/strings/str_format.h"
@@ -55,7 +56,13 @@ std::string Geometry::ToString() const {
 }
 
 int64_t TileChannels(const Geometry& g, int64_t cols) {
-  if (g.multiplier == 0) return g.c;
+  if (g.multiplier == 0 && (g.groups == 1 || g.in_group > 0)) return g.c;
+  if (g.multiplier == 0) {
+    const int64_t own = g.oc / g.groups;
+    int64_t most = CeilDiv(cols, own);
+    if (own % cols != 0 && cols % own != 0) ++most;  // cut at both ends
+    return std::min(g.groups, most) * (g.c / g.groups);
+  }
   if (g.group > 0) return g.group;
   // A tile may start within the outputs of one channel and end within those of
   // another.
@@ -65,7 +72,9 @@ int64_t TileChannels(const Geometry& g, int64_t cols) {
 
 int64_t FirstChannel(const Geometry& g, int64_t cols, int64_t tile) {
   if (g.group > 0) return tile * g.group;
-  return g.multiplier == 0 ? 0 : tile * cols / g.multiplier;
+  if (g.multiplier > 0) return tile * cols / g.multiplier;
+  if (TileChannels(g, cols) == g.c) return 0;
+  return tile * cols / (g.oc / g.groups) * (g.c / g.groups);
 }
 
 void JoinInputs(Geometry& g) {
@@ -75,6 +84,39 @@ void JoinInputs(Geometry& g) {
   }
   g.w = g.ow;
   g.c = g.oc;
+}
+
+namespace {
+
+bool HasGroups(const model::Layer& layer, const Geometry& g, int64_t groups) {
+  const int64_t depth = g.c / groups, own = g.oc / groups;
+  for (int64_t o = 0; o < g.oc; ++o) {
+    const int64_t first = o / own * depth;
+    for (int64_t i = 0; i < g.taps() * g.c; ++i) {
+      const int64_t c = i % g.c;
+      if ((c < first || c >= first + depth) &&
+          layer.weights[o * g.taps() * g.c + i] != layer.weight_zero_point)
+        return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+int64_t GroupsOf(const model::Layer& layer, Geometry g, int64_t rows,
+                 int64_t cols) {
+  if (layer.op != model::Op::kConv2D) return 1;
+  for (int64_t groups = std::gcd(g.c, g.oc); groups > 1; --groups) {
+    g.groups = groups;
+    // Taps of some channels only are read one by one.
+    if (g.c % groups != 0 || g.oc % groups != 0 ||
+        4 * CeilDiv(TileChannels(g, cols) * g.taps(), rows) >
+            3 * CeilDiv(g.c * g.taps(), rows))
+      continue;
+    if (HasGroups(layer, g, groups)) return groups;
+  }
+  return 1;
 }
 
 Geometry GeometryOf(const model::Network& network, const model::Layer& layer,

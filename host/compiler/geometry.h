@@ -28,6 +28,8 @@ struct Geometry {
   // Outputs per input channel of a depthwise convolution; 0 where an output
   // reads all channels.
   int64_t multiplier = 0;
+  // Groups of channels between which a convolution's weights are 0.
+  int64_t groups = 1;
   // Outputs of a line that count as one position with as many times the
   // channels (layer_work.h).
   int64_t columns = 1;
@@ -51,10 +53,14 @@ void JoinInputs(Geometry& g);
 
 // TileChannels: the most input channels that a column tile of `cols` outputs
 // reads. FirstChannel: the first one that tile `tile` reads. A depthwise output
-// reads one channel, so a tile contracts only its own channels; the others
-// would meet zero weights.
+// reads one channel, and one of a grouped convolution those of its group, so a
+// tile contracts only its own channels; the others would meet zero weights.
 int64_t TileChannels(const Geometry& g, int64_t cols);
 int64_t FirstChannel(const Geometry& g, int64_t cols, int64_t tile);
+
+// The groups of a convolution of which an array of that size gains.
+int64_t GroupsOf(const model::Layer& layer, Geometry g, int64_t rows,
+                 int64_t cols);
 
 Geometry GeometryOf(const model::Network& network, const model::Layer& layer,
                     int64_t batch);

@@ -38,6 +38,7 @@ model::Layer GroupedLayer(const model::Layer& layer, const Geometry& g,
 
 Geometry JoinedGeometry(Geometry g, int64_t columns, int64_t group) {
   if (columns == 1) return g;
+  g.groups = 1;
   g.kw += (columns - 1) * g.sw;
   g.dw = 1;
   g.sw *= columns;

@@ -176,6 +176,7 @@ Plan MakePlan(const model::Network& network, const Preset& preset,
         layer.wide = i;
     }
     layer.shape = GeometryOf(network, from, batch);
+    layer.shape.groups = GroupsOf(from, layer.shape, preset.rows, preset.cols);
     if (raw) layer.shape.element_bytes = 4;
     layer.planes = PlanesOf(from);
     layer.g = layer.shape;

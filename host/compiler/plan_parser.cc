@@ -175,6 +175,8 @@ class PlanParser : private ir::Reader {
     while (ok() && Accept(",")) Attribute(layer, columns);
     if (columns < 1 || s.ow % columns != 0)
       Fail(absl::StrCat(columns, " columns do not divide ", s.ow));
+    if (s.groups < 1 || s.c % s.groups != 0 || s.oc % s.groups != 0)
+      Fail(absl::StrCat(s.groups, " groups of ", s.c, " channels"));
     if (!ok()) return;
     layer.g = JoinedGeometry(s, columns, out.group);
     layer.g.in_group = in.group;
@@ -198,6 +200,8 @@ class PlanParser : private ir::Reader {
       pair(s.pad_top, s.pad_left);
     } else if (key == "multiplier") {
       s.multiplier = Value();
+    } else if (key == "groups") {
+      s.groups = Value();
     } else if (key == "planes") {
       layer.planes = static_cast<int>(Value());
     } else if (key == "columns") {

@@ -90,6 +90,7 @@ std::string Text(const Plan& plan, const PlanLayer& layer) {
   pair("dilation", {s.dh, s.dw}, {1, 1});
   pair("padding", {s.pad_top, s.pad_left}, {0, 0});
   if (s.multiplier != 0) absl::StrAppend(&text, ", multiplier=", s.multiplier);
+  if (s.groups > 1) absl::StrAppend(&text, ", groups=", s.groups);
   if (layer.planes > 1) absl::StrAppend(&text, ", planes=", layer.planes);
   if (layer.g.columns > 1)
     absl::StrAppend(&text, ", columns=", layer.g.columns);

@@ -69,6 +69,11 @@ class PlanVerifier {
       RequireOfLayer(l.shape.kh > 0 && l.shape.kw > 0 && l.shape.sh > 0 &&
                          l.shape.sw > 0 && l.shape.dh > 0 && l.shape.dw > 0,
                      "a window of 0");
+      RequireOfLayer(l.shape.groups > 0 &&
+                         (l.shape.groups == 1 || l.op == model::Op::kConv2D) &&
+                         l.shape.c % l.shape.groups == 0 &&
+                         l.shape.oc % l.shape.groups == 0,
+                     "has ", l.shape.groups, " groups");
       RequireOfLayer(l.g.columns == 1 || model::HasWeights(l.op),
                      "joins columns without weights");
     }

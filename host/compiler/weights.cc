@@ -161,9 +161,14 @@ int LayerWeights::Weight(int64_t channel, int64_t tile, int64_t element) const {
   const auto at = [&](int64_t index) {
     return layer_.weights[index] - layer_.weight_zero_point;
   };
-  if (g_.multiplier == 0) return at(channel * g_.taps() * g_.c + element);
   const int64_t depth = TileChannels(g_, preset_.cols);
+  if (g_.multiplier == 0 && depth == g_.c)
+    return at(channel * g_.taps() * g_.c + element);
   const int64_t read = FirstChannel(g_, preset_.cols, tile) + element % depth;
+  if (g_.multiplier == 0) {
+    if (read >= g_.c) return 0;
+    return at((channel * g_.taps() + element / depth) * g_.c + read);
+  }
   const int64_t own =
       g_.group > 0 ? FirstChannel(g_, preset_.cols, tile) + channel % g_.group
                    : channel / g_.multiplier;

@@ -89,6 +89,17 @@ void StandIn(TfliteGraph& graph, const tflite::Operator& op) {
   }
 }
 
+// Whether the first operand or result is a tensor of 16 bits.
+bool Computes16(const TfliteTensors& tensors, const tflite::Operator& op) {
+  for (const auto* indices : {op.inputs(), op.outputs()}) {
+    if (indices == nullptr || indices->size() == 0) continue;
+    const auto tensor = tensors.At(indices->Get(0));
+    if (tensor.ok() && (*tensor)->type() == tflite::TensorType_INT16)
+      return true;
+  }
+  return false;
+}
+
 // `variables`: null in a region. Unsupported operators are listed in the
 // context. An invalid operator ends the import if no unsupported one came
 // before it.
@@ -117,6 +128,10 @@ absl::Status ImportOperators(TfliteGraph& graph, HostOperators& host,
       status = ImportOperator(graph, *op, builtin);
     }
     if (status.ok()) continue;
+    if (Computes16(graph.tensors(), *op)) {
+      status = Unsupported(
+          "activations of 16 bits; quantise the model with activations of 8");
+    }
     const std::string name = OperatorName(**code);
     const std::string place = absl::StrCat(
         where, "operator ", i, " ", graph.tensors().Signature(name, *op));

@@ -257,6 +257,7 @@ void ImportBatchMatmul(Importer& in);
 void ImportConvolution3D(Importer& in);
 void ImportDivision(Importer& in);
 void ImportLstm(Importer& in);
+void ImportSvdf(Importer& in);
 void ImportBinary(Importer& in, ir::Op op);
 void ImportSwapped(Importer& in, ir::Op op);
 void ImportNot(Importer& in);

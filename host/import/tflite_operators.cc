@@ -119,6 +119,8 @@ absl::Status ImportOperator(TfliteGraph& graph, const tflite::Operator& op,
       return import(ImportBinary, Op::kPow);
     case tflite::BuiltinOperator_UNIDIRECTIONAL_SEQUENCE_LSTM:
       return import(ImportLstm);
+    case tflite::BuiltinOperator_SVDF:
+      return import(ImportSvdf);
     case tflite::BuiltinOperator_TRANSPOSE_CONV:
       return import(ImportTransposeConvolution);
     case tflite::BuiltinOperator_SOFTMAX:

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Imports an LSTM over a sequence step by step. The products of all gates are
-// computed together, and those of the input for all steps at once.
+// Operators with states: an LSTM over a sequence, step by step, of which the
+// products of all gates are computed together, and those of the input for all
+// steps at once; and SVDF.
 #include <optional>
 #include <unordered_map>
 
@@ -282,6 +283,71 @@ class Lstm {
 }  // namespace
 
 void ImportLstm(Importer& in) { Lstm(in).Run(); }
+
+constexpr int64_t kMostState = 1 << 24;  // values
+
+// A layer of filters, each a product with the input whose results of the last
+// steps are weighted again. They are kept from run to run.
+void ImportSvdf(Importer& in) {
+  const auto* const options = in.op().options_as_SvdfOptions();
+  ir::Node* const input = in.Value(0);
+  ir::Node* const features = in.Value(1);
+  ir::Node* const times = in.Value(2);
+  const ir::Type kept = in.StateType(4);
+  if (in.Read(options) == nullptr || !in.ok()) return;
+  const ir::Type &x = input->type, &w = features->type, &t = times->type;
+  const bool quantised = x.quantization && w.quantization && t.quantization &&
+                         kept.quantization && in.type().quantization;
+  if (!quantised || x.element != ir::ElementType::kInt8 || x.rank() != 2 ||
+      w.element != ir::ElementType::kInt8 || w.rank() != 2 || t.rank() != 2 ||
+      !features->is_constant() || w.shape[1] != x.shape[1] ||
+      !times->is_constant() || t.shape[0] != w.shape[0] ||
+      kept.shape != Ints{x.shape[0], t.elements()} ||
+      kept.elements() > kMostState || in.type().quantization->per_channel()) {
+    in.Fail(Unsupported("an SVDF of ", ir::TypeText(x), " by ", ir::TypeText(w),
+                        " and ", ir::TypeText(t), " with a state of ",
+                        ir::TypeText(kept)));
+    return;
+  }
+  const auto scale = [](const ir::Type& type) {
+    return type.quantization->scale();
+  };
+  const int64_t filters = w.shape[0];
+  const std::vector<int8_t>& weights = features->literal().values<int8_t>();
+  std::vector<int32_t> zeros(filters);  // the zero point's part of the sums
+  for (size_t i = 0; i < weights.size(); ++i)
+    zeros[i / x.shape[1]] -= x.quantization->zero_point * weights[i];
+  ir::Type bytes = x;
+  bytes.shape = {x.shape[0], 4 * filters};
+  bytes.quantization = ir::Quantization{{1.0f}, 0, 0};
+  const ir::Type sums_type{ir::ElementType::kInt32, {x.shape[0], filters}, {}};
+  ir::Node* sums =
+      in.Emit(Op::kDenseSums, bytes, {input, features}, ir::NoAttributes{});
+  sums = in.Emit(Op::kBitcast, sums_type, {sums}, ir::NoAttributes{});
+  ir::Node* const offsets =
+      in.Constant({ir::ElementType::kInt32, {filters}, std::nullopt},
+                  ir::Literal(std::move(zeros)));
+  sums = in.Emit(Op::kAdd, sums_type, {sums, offsets}, ir::ClampAttributes{});
+  const auto zero = kept.quantization->zero_point;
+  ir::Node* const before =
+      in.State(4, kept,
+               kept.element == ir::ElementType::kInt8
+                   ? ir::Literal(std::vector<int8_t>(kept.elements(),
+                                                     static_cast<int8_t>(zero)))
+                   : ir::Literal(std::vector<int16_t>(
+                         kept.elements(), static_cast<int16_t>(zero))));
+  // Single precision, as specified.
+  ir::Node* const after =
+      in.Emit(Op::kSvdfState, kept, {sums, before},
+              ir::SvdfAttributes{scale(x) * scale(w) / scale(kept)});
+  in.Keep(before, after);
+  std::vector<ir::Value> operands = {after, times};
+  if (in.Index(3) != -1) operands.push_back(in.Value(3));
+  if (!in.ok()) return;
+  in.Emit(Op::kSvdfOutput, operands,
+          ir::SvdfAttributes{scale(kept) * scale(t) / scale(in.type()),
+                             options->rank()});
+}
 
 // The output gate has one row of weights per unit.
 Ints LstmShape(Importer& in) {

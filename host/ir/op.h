@@ -83,6 +83,8 @@ enum class Op {
   kBitcast,
   kLstmCell,
   kLstmOutput,
+  kSvdfState,
+  kSvdfOutput,
   kCast,
   // Of hlo/, in the order of its table.
   kHloAdd,

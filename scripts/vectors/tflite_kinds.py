@@ -24,7 +24,8 @@ f32 = np.float32
 
 tflite_graph.TYPES[np.dtype(np.uint8)] = schema.TensorType.UINT8
 for _name, _options, _version in (
-    ("CAST", "Cast", 1), ("COS", "Cos", 1), ("FLOOR", None, 1), ("CEIL", None, 1), ("ROUND", None, 1), ("SIN", None, 1), ("POW", "Pow", 1),
+    ("SVDF", "SVDF", 3), ("CAST", "Cast", 1), ("COS", "Cos", 1),
+    ("FLOOR", None, 1), ("CEIL", None, 1), ("ROUND", None, 1), ("SIN", None, 1), ("POW", "Pow", 1),
     ("FLOOR_DIV", "FloorDiv", 2), ("FLOOR_MOD", "FloorMod", 2), ("GATHER_ND", "GatherNd", 2), ("TOPK_V2", "TopKV2", 2), ("IF", "If", 1),
     ("WHILE", "While", 1), ("CUMSUM", "Cumsum", 1), ("ONE_HOT", "OneHot", 1), ("ADD_N", "AddN", 1), ("BITWISE_XOR", "BitwiseXor", 1),
     ("DYNAMIC_UPDATE_SLICE", None, 1), ("RANGE", "Range", 1), ("RANK", "Rank", 1), ("REDUCE_ALL", "Reducer", 1),
@@ -281,7 +282,7 @@ def of_images(rng):
 
 
 def of_weights(rng):
-    for shape, filters, groups in (((1, 9, 8, 6), 6, 6), ((1, 6, 6, 4), 8, 4), ((1, 6, 6, 8), 12, 4), ((1, 5, 5, 32), 32, 2)):
+    for shape, filters, groups in (((1, 9, 8, 6), 6, 6), ((1, 6, 6, 4), 8, 4), ((1, 6, 6, 8), 12, 4), ((1, 5, 5, 32), 32, 2), ((1, 7, 6, 64), 96, 8), ((1, 5, 5, 20), 60, 5)):
         net = Net(rng)
         yield finished(f"{groups} groups of {shape[3]} to {filters}", net, net.conv(net.input(shape), filters, groups=groups))
     net = Net(rng)
@@ -487,7 +488,7 @@ def of_signatures(rng):
 
 
 def of_states(rng):
-    """LSTMs, which keep their state from call to call."""
+    """LSTMs and SVDFs, which keep their state from call to call."""
     for shape, units, time_major in (((1, 3, 6), 5, False), ((2, 1, 8), 4, False), ((4, 2, 5), 6, True)):
         net = Net(rng)
         source = net.input(shape)
@@ -513,6 +514,23 @@ def of_states(rng):
         target = net.result((*shape[:2], units), scale, zero)
         net.add("lstm", operands, target, intermediates=intermediates, activation="tanh", cellClip=0.0, timeMajor=time_major)
         yield finished(f"lstm of {shape} in calls", net, target, calls=3)
+    for batch, depth, units, rank, memory, bias in ((1, 7, 4, 2, 5, True), (2, 10, 3, 1, 8, False)):
+        net = Net(rng)
+        source = net.input((batch, depth))
+        of_input, _ = net.q(source)
+        features = net.constant(net.values((units * rank, depth)), 0.02, 0, np.int8)
+        times = net.constant(rng.integers(-20000, 20000, (units * rank, memory)), 2.0**-15, 0, np.int16)
+        of_state = float(f32(of_input * 0.02 * rng.uniform(0.5, 1)))
+        state = net.variable((batch, units * rank * memory), of_state, 0, np.int16)
+        biases = net.constant(rng.integers(-20000, 20000, units), of_state * 2.0**-15, 0) if bias else -1
+        target = net.result((batch, units), of_state * 30, -9)
+        net.add("svdf", [source, features, times, biases, state], target, rank=rank, fusedActivationFunction=1)
+        yield finished(f"svdf of rank {rank} in calls", net, target, calls=6)
+    net = Net(rng)
+    source = net.input((3, 12))
+    target = net.result((3, 12), 2.0**-16, -32768, np.int16)
+    net.add("softmax", [source], target, beta=1.0)
+    yield finished("softmax to int16", net, target)
 
 
 def main():

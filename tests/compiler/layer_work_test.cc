@@ -117,6 +117,46 @@ TEST(Joined, GroupsOfChannelsShareATile) {
                                                     4, 5, 6, 0, 0, 4, 5, 6));
 }
 
+// The weights between channels of different groups are 0.
+model::Layer InGroups(const model::Network& network, int64_t groups) {
+  model::Layer layer = network.layers[0];
+  const Geometry g = GeometryOf(network, layer, 1);
+  for (size_t i = 0; i < layer.weights.size(); ++i) {
+    const int64_t c = i % g.c, o = i / (g.c * g.taps());
+    const bool own = c / (g.c / groups) == o / (g.oc / groups);
+    layer.weights[i] = static_cast<int8_t>(own ? 1 : 0);
+  }
+  return layer;
+}
+
+TEST(Groups, TilesReadTheirChannelsAlone) {
+  const model::Network network = Conv(6, 16, 32, 3, 1);
+  Geometry g = GeometryOf(network, network.layers[0], 1);
+  EXPECT_EQ(GroupsOf(network.layers[0], g, 8, 8), 1);
+  EXPECT_EQ(GroupsOf(InGroups(network, 4), g, 8, 8), 4);
+  EXPECT_EQ(GroupsOf(InGroups(network, 4), g, 8, 32), 1);  // one tile
+  g.groups = 4;
+  EXPECT_EQ(TileChannels(g, 8), 4);
+  EXPECT_EQ(FirstChannel(g, 8, 3), 12);
+  EXPECT_EQ(TileChannels(g, 4), 4);  // two tiles a group
+  EXPECT_EQ(FirstChannel(g, 4, 3), 4);
+  EXPECT_EQ(TileChannels(g, 12), 12);  // a tile may begin within a group
+  EXPECT_EQ(FirstChannel(g, 12, 1), 4);
+}
+
+// One that is not zero joins all channels.
+TEST(Groups, OneWeightBetweenThemEndsThem) {
+  const model::Network network = Conv(6, 16, 32, 3, 1);
+  const Geometry g = GeometryOf(network, network.layers[0], 1);
+  model::Layer layer = InGroups(network, 4);
+  layer.weights.back() = 0;
+  layer.weights[layer.weights.size() - 16] = 1;
+  EXPECT_EQ(GroupsOf(layer, g, 8, 8), 1);
+  layer = InGroups(network, 4);
+  layer.weights[layer.weights.size() - 8] = 1;
+  EXPECT_EQ(GroupsOf(layer, g, 8, 8), 2);
+}
+
 // conv, then the sum of its result and its input.
 model::Network Residual() {
   model::Network network = Conv(16, 16, 16, 3, 1);

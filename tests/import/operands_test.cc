@@ -175,6 +175,21 @@ TEST(OperandsTest, RefusesVariablesWithoutHandle) {
 }
 
 // A converter puts a QUANTIZE before a branch of another scale.
+// All of them, and not as an invalid model.
+TEST(OperandsTest, SaysWhatToDoWith16Bits) {
+  ModelBuilder b;
+  std::vector<int> t;
+  for (int i = 0; i < 3; ++i) {
+    t.push_back(b.Tensor({1, 4}, tflite::TensorType_INT16, {0.5f}, {0}));
+  }
+  b.Operator(tflite::BuiltinOperator_RELU, {t[0]}, {t[1]});
+  b.Operator(tflite::BuiltinOperator_LOGISTIC, {t[1]}, {t[2]});
+  EXPECT_THAT(Error(b.Model({t[0]}, {t[2]})),
+              HasSubstr("2 operators stand in the way: RELU, LOGISTIC: "
+                        "activations of 16 bits; quantise the model with "
+                        "activations of 8"));
+}
+
 TEST(OperandsTest, NamesConcatenationsOfOtherScales) {
   ModelBuilder b;
   const int x = b.Tensor({1, 4}, TensorType_INT8, {0.5f}, {3});

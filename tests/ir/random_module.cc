@@ -369,27 +369,14 @@ class Generator : private RandomNodes {
 }  // namespace
 
 bool DrawsOp(Op op) {
-  switch (op) {
-    case Op::kConv3D:
-    case Op::kDenseSums:
-    case Op::kDiv:
-    case Op::kReduceProd:
-    case Op::kNeg:
-    case Op::kDequantize:
-    case Op::kBitcast:
-    case Op::kLstmCell:
-    case Op::kLstmOutput:
-    case Op::kCast:
-    case Op::kPow:
-    case Op::kSin:
-    case Op::kCos:
-    case Op::kFloor:
-    case Op::kCeil:
-    case Op::kRound:
-      return false;
-    default:
-      return SetOf(op) < OpSet::kHlo;
+  for (const Op never :
+       {Op::kConv3D, Op::kDenseSums, Op::kDiv, Op::kReduceProd, Op::kNeg,
+        Op::kDequantize, Op::kBitcast, Op::kLstmCell, Op::kLstmOutput,
+        Op::kSvdfState, Op::kSvdfOutput, Op::kCast, Op::kPow, Op::kSin,
+        Op::kCos, Op::kFloor, Op::kCeil, Op::kRound}) {
+    if (op == never) return false;
   }
+  return SetOf(op) < OpSet::kHlo;
 }
 
 std::unique_ptr<Module> RandomModule(uint64_t seed,

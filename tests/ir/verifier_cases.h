@@ -42,6 +42,20 @@ inline std::vector<Case> MoreCases() {
        "%b = f32[3] parameter(), name=\"b\" "
        "%y = f32[2,3] pow(%a, %b)",
        {{"f32[2,3] pow", "f32[3] pow", "[2,3]"}}}};
+  const std::string state =
+      "%s = i32[1,2] constant(), data=x\"1111111111111111\"\n"
+      "%c = i16[1,4]{scale=0.5} constant(), data=x\"1111111111111111\"\n";
+  cases.push_back({state + "%y = i16[1,4]{scale=0.5} svdf_state(%s, %c)",
+                   {{"y = i16[1,4]", "y = i16[1,2]", "the state i16[1,4]"},
+                    {"s = i32[1,2]", "s = i32[2,1]", "sums of i32[2,1]"},
+                    {"i16[1,4]{scale=0.5} con", "i8[1,8]{scale=0.5} con",
+                     "the state i8[1,8]"}}});
+  cases.push_back(
+      {state + "%w = i16[2,2]{scale=1} constant(), data=x\"1111111111111111\"\n"
+               "%y = i8[1,1]{scale=4} svdf_output(%c, %w), rank=2",
+       {{"rank=2", "rank=3", "of rank 3"},
+        {"i8[1,1]", "i8[1,2]", "i8[1,2]"},
+        {"w = i16[2,2]", "w = i8[4,2]", "weights i8[4,2]"}}});
   for (const char* name : {"sin", "cos", "floor", "ceil", "round"}) {
     cases.push_back({std::string("%x = f32[2,3] parameter() %y = f32[2,3] ") +
                          name + "(%x)",

@@ -143,6 +143,8 @@ def write_files(folder, environment):
     put("hostile.tflite", bytes(model).replace(b"dense2.out", b"d\n\x1b[2J\xff\xfe.o"))
     model[100_000:600_000] = bytes(500_000)  # of weights
     put("wrong.tflite", bytes(model))
+    kinds = {case["name"]: case["model"] for case in json.loads((ROOT / "tests/data/tflite/kinds.json").read_text())["cases"]}
+    put("signatures.tflite", base64.b64decode(kinds["signature encode"]))
     put("stream.tflite", base64.b64decode(json.loads((ROOT / "tests/data/tflite/stream.json").read_text())["model"]))
     save("x.npy", np.zeros((1, 28, 28, 1), np.int8))
     save("four.npy", np.zeros((4, 28, 28, 1), np.int8))

@@ -196,8 +196,12 @@ absl::StatusOr<Literal> Unary(const Node& node, const Operands& operands) {
       return Values(L2Normalize(input, AffineOf(from),
                                 node.attr<ir::RowAttributes>().uint8));
     case Op::kSoftmax:
-      return Values(Softmax(input, ScaleOf(from),
-                            node.attr<ir::SoftmaxAttributes>().beta));
+      if (node.type.element == ir::ElementType::kInt16) {
+        return Values(Softmax<int16_t>(
+            input, ScaleOf(from), node.attr<ir::SoftmaxAttributes>().beta));
+      }
+      return Values(Softmax<int8_t>(input, ScaleOf(from),
+                                    node.attr<ir::SoftmaxAttributes>().beta));
     case Op::kHardSwish:
       return Values(HardSwish(input, AffineOf(from), AffineOf(node)));
     default:
@@ -286,6 +290,10 @@ absl::StatusOr<Literal> EvaluateNode(const Node& node,
     case Op::kReduceMin:
     case Op::kGather:
       return OfAnyType(node, operands);
+    case Op::kSvdfState:
+      return SvdfState(node, operands);
+    case Op::kSvdfOutput:
+      return SvdfOutput(node, operands);
     case Op::kCast:
       return Cast(node, operands);
     case Op::kReshape:

@@ -77,6 +77,8 @@ absl::StatusOr<Literal> Quotients(const Node& node, const Operands& operands);
 absl::StatusOr<Literal> VolumeConvolution(const Node& node,
                                           const Operands& operands);
 absl::StatusOr<Literal> Cast(const Node& node, const Operands& operands);
+absl::StatusOr<Literal> SvdfState(const Node& node, const Operands& operands);
+absl::StatusOr<Literal> SvdfOutput(const Node& node, const Operands& operands);
 // quantize, dequantize.
 absl::StatusOr<Literal> Converted(const Node& node, const Operands& operands);
 // maximum, minimum, select, reductions of plain values, gather.

@@ -51,8 +51,9 @@ absl::StatusOr<Array<int8_t>> Mean(const Array<int8_t>& input,
                                    const Shape& axes, Affine from, Affine to);
 
 // Along the last dimension; the result has scale 1/256 and zero point -128.
-absl::StatusOr<Array<int8_t>> Softmax(const Array<int8_t>& input, float scale,
-                                      float beta);
+template <typename T>
+absl::StatusOr<Array<T>> Softmax(const Array<int8_t>& input, float scale,
+                                 float beta);
 // x * relu6(x + 3) / 6, in 16 bits.
 absl::StatusOr<Array<int8_t>> HardSwish(const Array<int8_t>& input, Affine from,
                                         Affine to);

@@ -30,9 +30,9 @@ int8_t ToInt8(int64_t value) {
 }
 
 // One row; `rescale` maps a difference to fixed point.
-template <typename Rescale>
-void SoftmaxRow(const int8_t* input, int8_t* output, int64_t depth,
-                int64_t lowest, Rescale rescale) {
+template <typename T, typename Rescale>
+void SoftmaxRow(const int8_t* input, T* output, int64_t depth, int64_t lowest,
+                Rescale rescale) {
   const int highest = *std::max_element(input, input + depth);
   int32_t sum = 0;
   for (int64_t i = 0; i < depth; ++i) {
@@ -41,21 +41,24 @@ void SoftmaxRow(const int8_t* input, int8_t* output, int64_t depth,
     sum += RoundingDivideByPot(ExpOfNegative(rescale(difference), kSoftmaxBits),
                                kSumBits);
   }
+  constexpr int bits = 8 * sizeof(T);
+  const int64_t lowest_value = -(int64_t{1} << (bits - 1));
   // 1 / sum: the sum, normalised to 1..2, minus 1.
   const int zeros = LeadingZeros(sum);
   const int32_t fraction = static_cast<int32_t>(
       (static_cast<uint32_t>(sum) << zeros) - (uint32_t{1} << 31));
   const int32_t reciprocal = OneOverOnePlus(fraction);
-  const int right = (kSumBits - zeros) + 31 - 8;
+  const int right = (kSumBits - zeros) + 31 - bits;
   for (int64_t i = 0; i < depth; ++i) {
     const int difference = input[i] - highest;
-    output[i] = -128;
+    output[i] = static_cast<T>(lowest_value);
     if (difference < lowest) continue;
     const int32_t e = ExpOfNegative(rescale(difference), kSoftmaxBits);
-    output[i] =
-        ToInt8(int64_t{RoundingDivideByPot(
-                   SaturatingRoundingDoublingHighMul(reciprocal, e), right)} -
-               128);
+    output[i] = static_cast<T>(std::clamp(
+        lowest_value +
+            RoundingDivideByPot(
+                SaturatingRoundingDoublingHighMul(reciprocal, e), right),
+        lowest_value, -lowest_value - 1));
   }
 }
 
@@ -65,8 +68,9 @@ int16_t ToInt16(int64_t value) {
 
 }  // namespace
 
-absl::StatusOr<Array<int8_t>> Softmax(const Array<int8_t>& input, float scale,
-                                      float beta) {
+template <typename T>
+absl::StatusOr<Array<T>> Softmax(const Array<int8_t>& input, float scale,
+                                 float beta) {
   const double real =
       std::min(std::ldexp(double{beta} * scale, 31 - kSoftmaxBits),
                std::ldexp(1.0, 31) - 1);
@@ -81,13 +85,18 @@ absl::StatusOr<Array<int8_t>> Softmax(const Array<int8_t>& input, float scale,
         Saturate32(int64_t{difference} << left), m->multiplier);
   };
   const int64_t lowest = -Radius(kSoftmaxBits, left);
-  Array<int8_t> output{input.shape, std::vector<int8_t>(input.values.size())};
+  Array<T> output{input.shape, std::vector<T>(input.values.size())};
   const int64_t depth = input.shape.back();
   for (size_t row = 0; row < input.values.size(); row += depth) {
     SoftmaxRow(&input.values[row], &output.values[row], depth, lowest, rescale);
   }
   return output;
 }
+
+template absl::StatusOr<Array<int8_t>> Softmax(const Array<int8_t>& input,
+                                               float scale, float beta);
+template absl::StatusOr<Array<int16_t>> Softmax(const Array<int8_t>& input,
+                                                float scale, float beta);
 
 absl::StatusOr<Array<int8_t>> HardSwish(const Array<int8_t>& input, Affine from,
                                         Affine to) {

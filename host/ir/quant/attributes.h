@@ -255,6 +255,19 @@ struct LstmOutputAttributes {
   }
 };
 
+// Scale of the sums in steps of the result, and the number of filters that make
+// one unit.
+struct SvdfAttributes {
+  float factor = 1;
+  int64_t rank = 1;
+
+  template <typename Self, typename Visitor>
+  static void Fields(Self& self, Visitor&& visit) {
+    visit("factor", self.factor);
+    visit("rank", self.rank);
+  }
+};
+
 }  // namespace systole::ir
 
 #endif  // SYSTOLE_HOST_IR_QUANT_ATTRIBUTES_H_

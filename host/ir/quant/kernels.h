@@ -74,6 +74,10 @@ absl::StatusOr<Literal> EvaluateBitcast(const Node& node,
                                         const Operands& operands);
 absl::StatusOr<Literal> EvaluateLstmCell(const Node& node,
                                          const Operands& operands);
+absl::StatusOr<Literal> EvaluateSvdfState(const Node& node,
+                                          const Operands& operands);
+absl::StatusOr<Literal> EvaluateSvdfOutput(const Node& node,
+                                           const Operands& operands);
 absl::StatusOr<Literal> EvaluateLstmOutput(const Node& node,
                                            const Operands& operands);
 

@@ -148,6 +148,10 @@ std::vector<OpInfo> QuantOps() {
        One<EvaluateLstmCell>},
       {Op::kLstmOutput, "lstm_output", 3, 3, 0, LstmOutputAttributes{},
        CheckLstmOutput, One<EvaluateLstmOutput>},
+      {Op::kSvdfState, "svdf_state", 2, 2, 0, SvdfAttributes{}, CheckSvdfState,
+       One<EvaluateSvdfState>},
+      {Op::kSvdfOutput, "svdf_output", 2, 3, 0, SvdfAttributes{},
+       CheckSvdfOutput, One<EvaluateSvdfOutput>},
       {Op::kCast, "cast", 1, 1, 0, NoAttributes{}, CheckCast,
        One<EvaluateCast>},
   };

@@ -71,6 +71,8 @@ absl::Status CheckResize(const Node& node);
 absl::Status CheckBitcast(const Node& node);
 absl::Status CheckLstmCell(const Node& node);
 absl::Status CheckLstmOutput(const Node& node);
+absl::Status CheckSvdfState(const Node& node);
+absl::Status CheckSvdfOutput(const Node& node);
 
 }  // namespace systole::ir
 

@@ -132,15 +132,20 @@ absl::Status CheckPool(const Node& node) {
 absl::Status CheckTable(const Node& node) {
   const Type& input = node.operands[0]->type;
   SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(input, "input"));
-  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
+  // Softmax may have results of 16 bits, of a scale within a thousandth.
+  const bool wide =
+      node.op == Op::kSoftmax && node.type.element == ElementType::kInt16;
+  if (!wide) SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
   SYSTOLE_IR_RETURN_IF_ERROR(CheckShape(node.type, input.shape));
   if (node.op == Op::kTanh) return absl::OkStatus();
-  SYSTOLE_IR_CHECK(node.quantization().scale() == 1.0f / 256,
-                   "the result must have scale 1/256, not ",
-                   TypeText(node.type));
+  const int range = wide ? 1 << 16 : 1 << 8;
+  SYSTOLE_IR_CHECK(
+      node.type.quantization && std::abs(node.quantization().scale() * range -
+                                         1) <= (wide ? 0.001f : 0),
+      "the result must have scale 1/", range, ", not ", TypeText(node.type));
   if (node.op == Op::kLogistic) return absl::OkStatus();
-  SYSTOLE_IR_CHECK(node.quantization().zero_point == -128,
-                   "the result must have zero point -128, not ",
+  SYSTOLE_IR_CHECK(node.quantization().zero_point == -range / 2,
+                   "the result must have zero point ", -range / 2, ", not ",
                    TypeText(node.type));
   const float beta = node.attr<SoftmaxAttributes>().beta;
   SYSTOLE_IR_CHECK(input.rank() >= 1, "softmax of a scalar");

@@ -146,4 +146,55 @@ absl::Status CheckConv3D(const Node& node) {
   return CheckShape(node.type, shape);
 }
 
+namespace {
+
+// Values of 8 or 16 bits with one scale.
+absl::Status CheckState(const Type& type, const std::string& what) {
+  SYSTOLE_IR_CHECK((type.element == ElementType::kInt8 ||
+                    type.element == ElementType::kInt16) &&
+                       type.quantization && !type.quantization->per_channel() &&
+                       type.rank() == 2,
+                   what, " is ", TypeText(type));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckSvdfState(const Node& node) {
+  const Type& sums = node.operands[0]->type;
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckState(node.type, "the state"));
+  SYSTOLE_IR_CHECK(node.type == node.operands[1]->type, "the result is ",
+                   TypeText(node.type), ", the state ",
+                   TypeText(node.operands[1]->type));
+  SYSTOLE_IR_CHECK(
+      sums.element == ElementType::kInt32 && !sums.quantization &&
+          sums.rank() == 2 && sums.shape[0] == node.type.shape[0] &&
+          sums.shape[1] > 0 && node.type.shape[1] % sums.shape[1] == 0,
+      "sums of ", TypeText(sums), " for a state of ", TypeText(node.type));
+  return CheckFactor(node.attr<SvdfAttributes>().factor);
+}
+
+absl::Status CheckSvdfOutput(const Node& node) {
+  const auto& a = node.attr<SvdfAttributes>();
+  const Type& state = node.operands[0]->type;
+  const Type& weights = node.operands[1]->type;
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckState(state, "the state"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckState(weights, "the weights"));
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
+  SYSTOLE_IR_CHECK(weights.element == state.element &&
+                       weights.elements() == state.shape[1] && a.rank >= 1 &&
+                       weights.shape[0] % a.rank == 0,
+                   "weights ", TypeText(weights), " of rank ", a.rank,
+                   " for a state of ", TypeText(state));
+  const int64_t units = weights.shape[0] / a.rank;
+  if (node.operands.size() == 3) {
+    const Type& bias = node.operands[2]->type;
+    SYSTOLE_IR_CHECK(bias.element == ElementType::kInt32 &&
+                         bias.shape == std::vector<int64_t>{units},
+                     "bias is ", TypeText(bias), ", not i32[", units, "]");
+  }
+  SYSTOLE_IR_RETURN_IF_ERROR(CheckShape(node.type, {state.shape[0], units}));
+  return CheckFactor(a.factor);
+}
+
 }  // namespace systole::ir

@@ -79,13 +79,19 @@ absl::StatusOr<std::array<int32_t, 256>> Exponentials(double slope) {
   return table;
 }
 
+// To bytes or 16 bits.
+template <typename T>
 absl::StatusOr<Literal> Softmax(const Node& node, const Literal& input) {
   const auto table = Exponentials(double{node.attr<SoftmaxAttributes>().beta} *
                                   node.operands[0]->quantization().scale());
   if (!table.ok()) return table.status();
-  std::vector<int8_t> values = input.values<int8_t>();
+  constexpr int kBits = 8 * sizeof(T);
+  constexpr int64_t kLowest = std::numeric_limits<T>::min();
+  const std::vector<int8_t>& from = input.values<int8_t>();
+  std::vector<T> values(from.size());
   const int64_t depth = node.type.shape.back();
-  for (auto row = values.begin(); row != values.end(); row += depth) {
+  auto to = values.begin();
+  for (auto row = from.begin(); row != from.end(); row += depth) {
     const int highest = *std::max_element(row, row + depth);
     int32_t sum = 0;
     for (int64_t i = 0; i < depth; ++i) {
@@ -97,8 +103,8 @@ absl::StatusOr<Literal> Softmax(const Node& node, const Literal& input) {
     const int32_t inverse = InverseOfOnePlus(fraction);
     for (int64_t i = 0; i < depth; ++i) {
       const int32_t e = (*table)[highest - row[i]];
-      row[i] =
-          Clamped(int64_t{Shift(HighProduct(inverse, e), zeros - 35)} - 128);
+      const int32_t share = Shift(HighProduct(inverse, e), zeros - 43 + kBits);
+      *to++ = static_cast<T>(std::min(share + kLowest, -1 - kLowest));
     }
   }
   return Literal(std::move(values));
@@ -108,8 +114,10 @@ absl::StatusOr<Literal> Softmax(const Node& node, const Literal& input) {
 
 absl::StatusOr<Literal> EvaluateTable(const Node& node,
                                       const Operands& operands) {
-  return node.op == Op::kSoftmax ? Softmax(node, *operands[0])
-                                 : HardSwish(node, *operands[0]);
+  if (node.op != Op::kSoftmax) return HardSwish(node, *operands[0]);
+  return node.type.element == ElementType::kInt16
+             ? Softmax<int16_t>(node, *operands[0])
+             : Softmax<int8_t>(node, *operands[0]);
 }
 
 }  // namespace systole::ir

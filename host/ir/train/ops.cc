@@ -9,12 +9,12 @@
 namespace systole::ir {
 namespace {
 
-using Computes = absl::StatusOr<Literals> (*)(const Node& node,
-                                              const Operands& operands,
-                                              Evaluation& evaluation);
+using Evaluator = absl::StatusOr<Literals> (*)(const Node& node,
+                                               const Operands& operands,
+                                               Evaluation& evaluation);
 
 template <Infer kInfer, typename Kind = NoAttributes>
-OpInfo Define(Op op, const char* name, int operands, Computes evaluate) {
+OpInfo Define(Op op, const char* name, int operands, Evaluator evaluate) {
   return {op,      name, operands, operands, 0, Kind{}, CheckInferred<kInfer>,
           evaluate};
 }
