@@ -198,10 +198,10 @@ Send FaultySend(const SendWorld& world, std::mt19937* random) {
         change(&d.ub_stride2, ub_far);
         break;
       case 15:
-        change(&d.dst_x, world.columns + below(32 - world.columns));
+        change(&d.dst_x, std::min(31, world.columns));
         break;
       case 16:
-        change(&d.dst_y, world.rows + below(32 - world.rows));
+        change(&d.dst_y, std::min(31, world.rows));
         break;
       case 17:
         d.header.flags ^= Send::kEmpty;

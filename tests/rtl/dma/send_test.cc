@@ -50,8 +50,8 @@ class SendTest : public ::testing::Test {
   static SendWorld World(std::mt19937* random) {
     SendWorld w;
     w.preset = &preset();
-    w.columns = 1 + static_cast<int>((*random)() % 31);
-    w.rows = 1 + static_cast<int>((*random)() % 31);
+    w.columns = 1 + static_cast<int>((*random)() % 32);
+    w.rows = 1 + static_cast<int>((*random)() % 32);
     if ((*random)() % 2) {
       w.base = ((*random)() % 100) * beat();
       w.end = w.base + (200 + (*random)() % 100) * beat();
