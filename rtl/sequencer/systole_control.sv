@@ -195,7 +195,7 @@ module systole_control
       .fault_o(seq_fault), .dispatch_stall_o
   );
 
-  systole_queue_ram #(.Depth(QueueDepth), .Width($bits(entry_t)), .Parity(Parity)) u_queue_ram (
+  systole_queue_ram #(.Depth(QueueDepth), .Width($bits(entry_t)), .Links(Links), .Parity(Parity)) u_queue_ram (
       .clk_i(clk), .rst_ni, .freeze_i(freeze_memory),
       .write_i(write), .ready_o(room), .data_i(written), .commit_i(commit),
       .want_i(want), .fill_o(fill), .data_o(filled), .empty_o(none), .bad_o(place_bad)

@@ -11,6 +11,7 @@ module systole_queue_ram
 #(
     parameter int unsigned Depth = 8,   // descriptors per queue
     parameter int unsigned Width = 64,  // bits of an entry
+    parameter bit          Links = 1'b0,  // there is a queue of sends
     parameter bit          Parity = 1'b0  // cross-check pointers and counts
 ) (
     input  logic                 clk_i,
@@ -48,27 +49,34 @@ module systole_queue_ram
     return 32'(ptr) == Depth - 1 ? '0 : ptr + 1'b1;
   endfunction
 
+  // Without links there is no queue of sends.
+  localparam logic [NumQueues-1:0] There = Links ? '1 : ~(NumQueues'(1) << QueueSend);
+  logic [NumQueues-1:0] write, commit, want;
+  assign write  = write_i & There;
+  assign commit = commit_i & There;
+  assign want   = want_i & There;
+
   // Grant to the lowest queue that wants a descriptor and has one. The entry written in the last cycle is read before
   // its commit is known, because the commit is late. Without a commit the sequencer stops and the read is discarded.
   always_comb begin
     for (int unsigned q = 0; q < NumQueues; q++) begin
       ready_o[q] = held_q[q] != count_t'(Depth);
       empty_o[q] = held_q[q] == '0;
-      open[q]    = want_i[q] && !fill_q[q] && !freeze_i && (avail_q[q] != '0 || written_q[q]);
+      open[q]    = want[q] && !fill_q[q] && !freeze_i && (avail_q[q] != '0 || written_q[q]);
     end
     turn   = open & (~open + 1'b1);
     wr_row = '0;
     rd_row = '0;
     for (int unsigned q = 0; q < NumQueues; q++) begin
-      if (write_i[q]) wr_row |= {QueueBits'(q), wr_ptr_q[q]};
+      if (write[q]) wr_row |= {QueueBits'(q), wr_ptr_q[q]};
       if (turn[q]) rd_row |= {QueueBits'(q), rd_ptr_q[q]};
-      read[q] = turn[q] && (avail_q[q] != '0 || commit_i[q]);
+      read[q] = turn[q] && (avail_q[q] != '0 || commit[q]);
     end
   end
   assign fill_o = fill_q;
 
   systole_prim_ram_1r1w #(.Width(Width), .Depth(1 << (QueueBits + PtrBits)), .AnyOnCollision(1'b1), .Style("block")) u_ram (
-      .clk_i, .we_i(write_i != '0), .waddr_i(wr_row), .wdata_i(data_i), .re_i(turn != '0), .raddr_i(rd_row), .rdata_o(data_o)
+      .clk_i, .we_i(write != '0), .waddr_i(wr_row), .wdata_i(data_i), .re_i(turn != '0), .raddr_i(rd_row), .rdata_o(data_o)
   );
 
   for (genvar q = 0; q < NumQueues; q++) begin : gen_queue
@@ -81,16 +89,16 @@ module systole_queue_ram
         fill_q[q]   <= 1'b0;
       end else begin
         fill_q[q] <= read[q];
-        if (write_i[q]) wr_ptr_q[q] <= next(wr_ptr_q[q]);
+        if (write[q]) wr_ptr_q[q] <= next(wr_ptr_q[q]);
         if (read[q]) rd_ptr_q[q] <= next(rd_ptr_q[q]);
-        held_q[q]  <= held_q[q] + count_t'(write_i[q]) - count_t'(fill_q[q]);
-        avail_q[q] <= avail_q[q] + count_t'(commit_i[q]) - count_t'(read[q]);
+        held_q[q]  <= held_q[q] + count_t'(write[q]) - count_t'(fill_q[q]);
+        avail_q[q] <= avail_q[q] + count_t'(commit[q]) - count_t'(read[q]);
       end
     end
   end
 
   // Cross-check: every entry used is available, leaves, or was written in the last cycle, and is between the pointers.
-  always_ff @(posedge clk_i) written_q <= rst_ni ? write_i : '0;
+  always_ff @(posedge clk_i) written_q <= rst_ni ? write : '0;
   if (Parity) begin : gen_parity
     localparam bit Wraps = Depth == 1 << PtrBits;  // power of two: the pointers wrap by themselves and can be compared
     for (genvar q = 0; q < NumQueues; q++) begin : gen_bad

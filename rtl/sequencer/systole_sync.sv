@@ -63,6 +63,21 @@ module systole_sync
   logic               high_q, overflow;
   mask_t              scalar_post_q, scalar_take_q;  // of the last cycle
 
+  // Without links there is no queue of sends.
+  logic [NumQueues:0]   want;
+  mask_t                post [NumQueues];
+  logic [NumQueues-1:0] post_parity;
+  always_comb begin
+    want        = want_i;
+    post_parity = post_parity_i;
+    for (int unsigned a = 0; a < NumQueues; a++) post[a] = post_i[a];
+    if (!Links) begin
+      want[QueueSend]        = 1'b0;
+      post[QueueSend]        = '0;
+      post_parity[QueueSend] = 1'b0;
+    end
+  end
+
   systole_bus_pkg::flag_req_t scalar;
   assign scalar = Issue ? scalar_i : '0;
 
@@ -81,7 +96,7 @@ module systole_sync
     take = '0;
     for (int unsigned a = 0; a < NumQueues; a++) begin
       last |= posted_q[a];
-      now  |= post_i[a];
+      now  |= post[a];
     end
     for (int unsigned a = 0; a <= NumQueues; a++) if (taken_q[a]) take |= wait_i[a];
     last |= scalar_post_q;
@@ -97,15 +112,15 @@ module systole_sync
     mask_t free;
     free = (set | ((last | now) & OwnMask) | peer_last) & ~take;
     for (int unsigned a = 0; a < NumQueues; a++) begin
-      met_o[a] = want_i[a] && !stop && (wait_i[a] & ~free) == '0;
-      if (want_i[a]) free &= ~wait_i[a];
+      met_o[a] = want[a] && !stop && (wait_i[a] & ~free) == '0;
+      if (want[a]) free &= ~wait_i[a];
     end
     // The scalar unit comes after all queues, whether or not they were served.
     scalar_o.taken = scalar.want != '0 && scalar_take_q == '0 && !stop && (scalar.want & ~free) == '0;
     scalar_o.there = Issue ? set : '0;
     // The halt asks only when no queue wants, posts or has taken anything. A post of the scalar unit counts one cycle
     // later.
-    met_o[NumQueues] = want_i[NumQueues] && !stop && (wait_i[NumQueues] & ~(set | (last & OwnMask) | peer_last)) == '0;
+    met_o[NumQueues] = want[NumQueues] && !stop && (wait_i[NumQueues] & ~(set | (last & OwnMask) | peer_last)) == '0;
   end
 
   // Count update. A flag has up to seven posts and one take per cycle. An overflow stops all updates.
@@ -204,7 +219,7 @@ module systole_sync
     end else begin
       scalar_post_q <= freeze_i ? '0 : scalar.post;
       scalar_take_q <= scalar_o.taken ? scalar.want : '0;
-      for (int unsigned a = 0; a < NumQueues; a++) posted_q[a] <= freeze_i ? '0 : post_i[a];
+      for (int unsigned a = 0; a < NumQueues; a++) posted_q[a] <= freeze_i ? '0 : post[a];
       taken_q <= met_o;
       if (moved_q) begin
         for (int unsigned f = 0; f < Own; f++) if (count_q[f][FlagBits-1]) high_q <= 1'b1;
@@ -242,7 +257,7 @@ module systole_sync
     end
     logic [NumQueues-1:0] post_parity_q;
     always_ff @(posedge clk_i) begin
-      post_parity_q <= rst_ni && !freeze_i ? post_parity_i : '0;
+      post_parity_q <= rst_ni && !freeze_i ? post_parity : '0;
       for (int unsigned a = 0; a < NumQueues; a++) bad_post_o[a] <= rst_ni && (^posted_q[a] ^ post_parity_q[a]);
     end
     assign bad_o = bad_q != '0;
@@ -255,14 +270,14 @@ module systole_sync
     assign bad_flag_o = '0;
     assign bad_post_o = '0;
     logic unused;
-    assign unused = &{1'b0, post_parity_i};
+    assign unused = &{1'b0, post_parity};
   end
 
   mask_t waits, posts;
   always_comb begin
     waits = '0;
     posts = '1;  // index after the queues: flags posted only by the scalar unit or the other core
-    for (int unsigned a = 0; a <= NumQueues; a++) if (find_agent_i == 3'(a) && want_i[a]) waits = wait_i[a];
+    for (int unsigned a = 0; a <= NumQueues; a++) if (find_agent_i == 3'(a) && want[a]) waits = wait_i[a];
     for (int unsigned a = 0; a < NumQueues; a++) if (find_agent_i == 3'(a)) posts = before_q[a];
   end
   // Result one cycle after the request.
@@ -274,8 +289,8 @@ module systole_sync
     mask_t taken, twice;  // flags taken by an agent; by two agents
     mask_t posts_of_queues;
     posts_of_queues = '0;
-    for (int unsigned a = 0; a < NumQueues; a++) posts_of_queues |= post_i[a];
-    if (rst_ni && want_i[NumQueues]) a_halt : assert (want_i[NumQueues-1:0] == '0 && posts_of_queues == '0 && taken_q[NumQueues-1:0] == '0);
+    for (int unsigned a = 0; a < NumQueues; a++) posts_of_queues |= post[a];
+    if (rst_ni && want[NumQueues]) a_halt : assert (want[NumQueues-1:0] == '0 && posts_of_queues == '0 && taken_q[NumQueues-1:0] == '0);
     if (rst_ni && !overflow && taken_q != '0) begin
       a_there : assert ((take & ~(set | (last & OwnMask) | peer_last)) == '0);
       {taken, twice} = '0;

@@ -26,7 +26,7 @@ MUTANTS = [
     (SYNC, "assign overflow = over_q != '0 || peer_over;", "assign overflow = 1'b0;"),
     (SYNC, "if (!overflow) before_q <= posted_q;", "before_q <= posted_q;"),
     (SYNC, "if (count_q[f][FlagBits-1]) high_q <= 1'b1;", ""),
-    (SYNC, "if (find_agent_i == 3'(a) && want_i[a]) waits", "if (find_agent_i == 3'(a)) waits"),
+    (SYNC, "if (find_agent_i == 3'(a) && want[a]) waits", "if (find_agent_i == 3'(a)) waits"),
     (SYNC, "waits[find_flag_i] && !set[find_flag_i]", "waits[find_flag_i]"),
     # Heads and lists.
     (QUEUE, "granted_q && !full && !freeze_i", "granted_q && !full"),
@@ -38,9 +38,9 @@ MUTANTS = [
     (QUEUE, "if (!posted_hold_i) posted2_q <= posted_q;", "posted2_q <= posted_q;"),
     (QUEUE, "assign idle_o    = !head_valid_q && flights == '0;", "assign idle_o    = flights == '0;"),
     # Descriptors that wait.
-    (RAM, "(avail_q[q] != '0 || commit_i[q])", "(held_q[q] != '0)"),
+    (RAM, "(avail_q[q] != '0 || commit[q])", "(held_q[q] != '0)"),
     (RAM, "held_q[q] != count_t'(Depth);", "1'b1;"),
-    (RAM, "want_i[q] && !fill_q[q] &&", "want_i[q] &&"),
+    (RAM, "want[q] && !fill_q[q] &&", "want[q] &&"),
     (RAM, "|= {QueueBits'(q), rd_ptr_q[q]}", "|= {QueueBits'(0), rd_ptr_q[q]}"),
     (RAM, "empty_o[q] = held_q[q] == '0;", "empty_o[q] = avail_q[q] == '0;"),
     # Faults.
