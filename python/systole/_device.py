@@ -17,8 +17,8 @@ from . import _library as lib
 from ._program import BFLOAT16, DTYPES, TYPE_NAMES, Program, Tensor
 
 # What the iss counts too: it has no time, so that every other counter is None there, like Stats.cycles.
-UNTIMED = frozenset(("descriptors", "load_bytes", "weight_bytes", "store_bytes", "fetch_bytes", "mxu_vectors", "hbm_read_beats",
-                     "hbm_write_beats", "mxu_nan", "mxu_inf", "vector_nan", "vector_inf"))
+UNTIMED = frozenset(("descriptors", "load_bytes", "weight_bytes", "store_bytes", "send_bytes", "fetch_bytes",
+                     "mxu_vectors", "hbm_read_beats", "hbm_write_beats", "mxu_nan", "mxu_inf", "vector_nan", "vector_inf"))
 
 
 class Stats(typing.NamedTuple):

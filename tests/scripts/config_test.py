@@ -48,6 +48,7 @@ BROKEN = (
     ("data width of AXI4", "v2", {"Memory": 1, "HbmPcs": 0, "DramBytes": 4096}),
     ("SmemBytes is", "minichip", {"SmemBytes": 12288}),
     ("a scalar unit has HBM", "board", {"SmemBytes": 32768}),
+    ("LinkBytes is", "minichip", {"LinkBytes": 8}),
     ("Ecc is", "board", {"Ecc": 1}),
     ("multiple of 4096", "board", {"DramBytes": 4097}),
 )
