@@ -134,33 +134,6 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ReadOnnx(const std::string& path,
   return std::move(program->module);
 }
 
-// Arguments that have no effect on such a file.
-absl::Status CheckModuleArgs(const std::string& path, ModuleKind kind,
-                             const ModuleArgs& args) {
-  const bool tflite = kind == ModuleKind::kFloatTflite;
-  const bool onnx = kind == ModuleKind::kOnnx;
-  const char *option = nullptr, *models = "";
-  const auto file = KindOfFile(path);
-  if (!args.signature.empty() && file.ok() && *file != FileKind::kTflite &&
-      *file != FileKind::kProgram) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": --signature is for TensorFlow Lite models only"));
-  }
-  if (!args.precision.empty() && !tflite && !onnx) {
-    option = "--precision";
-    models = "float TensorFlow Lite and ONNX";
-  } else if (!args.shapes.empty() && !tflite) {
-    option = "--input-shape";
-    models = "float TensorFlow Lite";
-  } else if ((!args.dims.empty() || !args.fixed.empty()) && !onnx) {
-    option = args.dims.empty() ? "--fix" : "--dim";
-    models = "ONNX";
-  }
-  if (option == nullptr) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(path, ": ", option, " is for ", models, " models only"));
-}
-
 // float32 to one of 16 bits.
 Literal Rounded(const Literal& values, ir::ElementType element) {
   const std::vector<float>& from = values.values<float>();
@@ -221,9 +194,30 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ReadModuleFile(
   return std::move(program->module);
 }
 
-absl::Status CheckNoModuleArgs(const std::string& path,
-                               const ModuleArgs& args) {
-  return CheckModuleArgs(path, ModuleKind::kNone, args);
+absl::Status CheckModuleArgs(const std::string& path, ModuleKind kind,
+                             const ModuleArgs& args) {
+  const bool tflite = kind == ModuleKind::kFloatTflite;
+  const bool onnx = kind == ModuleKind::kOnnx;
+  const char *option = nullptr, *models = "";
+  const auto file = KindOfFile(path);
+  if (!args.signature.empty() && file.ok() && *file != FileKind::kTflite &&
+      *file != FileKind::kProgram) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": --signature is for TensorFlow Lite models only"));
+  }
+  if (!args.precision.empty() && !tflite && !onnx) {
+    option = "--precision";
+    models = "float TensorFlow Lite and ONNX";
+  } else if (!args.shapes.empty() && !tflite) {
+    option = "--input-shape";
+    models = "float TensorFlow Lite";
+  } else if ((!args.dims.empty() || !args.fixed.empty()) && !onnx) {
+    option = args.dims.empty() ? "--fix" : "--dim";
+    models = "ONNX";
+  }
+  if (option == nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": ", option, " is for ", models, " models only"));
 }
 
 runtime::ModulePlacement PlacementOn(ir::Module& module, const Preset& preset) {

@@ -51,8 +51,9 @@ std::string ModuleKindText(ModuleKind kind);
 absl::StatusOr<std::unique_ptr<ir::Module>> ReadModuleFile(
     const std::string& path, ModuleKind kind, const ModuleArgs& args);
 
-// InvalidArgument if arguments for a module are given for another file.
-absl::Status CheckNoModuleArgs(const std::string& path, const ModuleArgs& args);
+// InvalidArgument for arguments that have no effect on a file of this kind.
+absl::Status CheckModuleArgs(const std::string& path, ModuleKind kind,
+                             const ModuleArgs& args);
 
 // What of it runs where on the preset; the module is lowered.
 runtime::ModulePlacement PlacementOn(ir::Module& module, const Preset& preset);

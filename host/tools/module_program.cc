@@ -61,8 +61,8 @@ absl::StatusOr<ModuleProgram> ReadModuleProgram(const std::string& path,
                                                 ModuleKind kind,
                                                 const ModuleArgs& args,
                                                 int devices) {
+  if (absl::Status s = CheckModuleArgs(path, kind, args); !s.ok()) return s;
   ModuleProgram program;
-  program.devices = devices;
   if (devices != 1 && kind == ModuleKind::kStableHlo) {
     const absl::StatusOr<std::string> bytes = ReadFile(path);
     if (!bytes.ok()) return bytes.status();
@@ -72,8 +72,8 @@ absl::StatusOr<ModuleProgram> ReadModuleProgram(const std::string& path,
     };
     auto imported = import::ImportStableHlo(*bytes);
     if (!imported.ok()) return named(imported.status());
-    if (devices == 0) program.devices = imported->num_partitions;
-    if (imported->num_partitions != program.devices) {
+    program.devices = imported->num_partitions;
+    if (devices != 0 && devices != program.devices) {
       return absl::InvalidArgumentError(
           absl::StrCat(path, ": is a program for ",
                        imported->num_partitions == 1

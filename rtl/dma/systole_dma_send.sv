@@ -78,7 +78,8 @@ module systole_dma_send
   assign d         = send_desc_t'(req_i.desc);
   assign empty     = d.flags[FlagSendEmpty];
   assign outside   = {1'b0, d.dst_x} >= torus_i.columns || {1'b0, d.dst_y} >= torus_i.rows;
-  assign start_way = '{post: d.flags[FlagSendPost], flag: d.link_flag, core: d.dst_core, y: d.dst_y, x: d.dst_x, tie: d.flags[FlagSendNegative]};
+  assign start_way = '{post: d.flags[FlagSendLinkPost], flag: d.link_flag, core: d.dst_core, y: d.dst_y, x: d.dst_x,
+                       tie: d.flags[FlagSendNegative]};
 
   // Signals of the unit to its queue.
   logic                unit_done, unit_progress, walk_fault, walk_ready;
@@ -169,7 +170,7 @@ module systole_dma_send
       asked_q       <= 1'b0;
     end else begin
       if (take) run_q <= close ? '0 : run_q + 1'b1;
-      empty_bad_q <= outside || !d.flags[FlagSendPost] || {d.len, d.n1, d.n2} != '0
+      empty_bad_q <= outside || !d.flags[FlagSendLinkPost] || {d.len, d.n1, d.n2} != '0
                      || {d.hbm_addr, d.ub_addr, d.hbm_stride1, d.ub_stride1, d.hbm_stride2, d.ub_stride2} != '0;
       // The descriptor has been the next one for a cycle, and everything before it is in the list of packets.
       empty_ok_q    <= req_i.peek && empty && walk_idle && packets < ($clog2(Depth + 1))'(Depth - 1) && !freeze_i && !stopped_q && !empty_take;

@@ -348,7 +348,7 @@ package systole_isa_pkg;
     logic [7:0] opcode;  // [0] operation
   } halt_desc_t;
 
-  localparam int unsigned FlagSendPost = 0;  // post link_flag of the destination after the data
+  localparam int unsigned FlagSendLinkPost = 0;  // post link_flag of the destination after the data
   localparam int unsigned FlagSendEmpty = 1;  // no data, only the post: len, n1, n2, addresses and strides are 0
   localparam int unsigned FlagSendNegative = 2;  // where two ways around a ring are as long, take the negative one
   localparam int unsigned FlagWeightsTranspose = 0;  // the weight of array row r, column c is the stored tile's row c, element r

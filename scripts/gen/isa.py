@@ -18,6 +18,11 @@ def _layout(spec: dict, op: dict) -> list:
         lsb += f["bits"] * count
     if lsb > spec["descriptor_bits"]:
         raise ValueError(f"descriptor {op['name']} has {lsb} bits")
+    # The assembler writes a flag and a field alike, and wait_mask and post_mask without their ending.
+    names = {f["name"].removesuffix("_mask") for f in out}
+    for flag in op.get("flags", []):
+        if flag["name"] in names:
+            raise ValueError(f"{op['name']}: '{flag['name']}' is both a flag and a field")
     return out
 
 

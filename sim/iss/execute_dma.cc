@@ -89,7 +89,7 @@ Result Execute(const isa::Store& d, State* state) {
 
 Result Execute(const isa::Send& d, State* state) {
   const Network& network = *state->network;
-  const bool post = (d.header.flags & isa::Send::kPost) != 0;
+  const bool post = (d.header.flags & isa::Send::kLinkPost) != 0;
   const bool empty = (d.header.flags & isa::Send::kEmpty) != 0;
   if (!network.Has(d.dst_x, d.dst_y))
     return Trap{

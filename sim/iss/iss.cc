@@ -312,7 +312,8 @@ Iss::Event Iss::Step() {
                      : r->detail);
   }
   if (CheckMemory()) return Event::kFaulted;
-  if (op->opcode == isa::Opcode::kSend && (header.flags & isa::Send::kPost)) {
+  if (op->opcode == isa::Opcode::kSend &&
+      (header.flags & isa::Send::kLinkPost)) {
     const isa::Send send = isa::Send::Decode(d);
     cores_[state_.network->Number(send.dst_x, send.dst_y, send.dst_core)]
         ->Receive(isa::kFirstLinkFlag + send.link_flag);

@@ -67,7 +67,7 @@ void RaceChecker::Deliver(const Access& self, const isa::Send& send,
           Conflict(Space::kHbm, r, earlier, writes, packets, true, start);
         });
   }
-  if ((send.header.flags & isa::Send::kPost) == 0) return;
+  if ((send.header.flags & isa::Send::kLinkPost) == 0) return;
   Clock known = done;
   known[packets.queue] = packets.number;
   PostTo(device_->channels[to][send.link_flag],

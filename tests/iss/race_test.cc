@@ -170,12 +170,18 @@ class ProgramMaker {
     Push(d, 2);
   }
 
-  // Flag 5q + r is the channel from queue q to queue r.
+  // Nothing here sends. Flag 4q + r, or 4q + r - 1 for r > q, is the channel
+  // from queue q to queue r.
+  static constexpr int kQueues = 5;
+  static int Channel(int from, int to) {
+    return (kQueues - 1) * from + (to < from ? to : to - 1);
+  }
+
   template <typename D>
   void Push(D d, int queue) {
-    for (int other = 0; other < isa::kNumQueues; ++other) {
-      const int in = 5 * other + queue, out = 5 * queue + other;
+    for (int other = 0; other < kQueues; ++other) {
       if (other == queue) continue;
+      const int in = Channel(other, queue), out = Channel(queue, other);
       if (flags_[in] > 0 && In(1, 5) <= wait_chance_) {
         d.header.wait_mask |= 1u << in;
         --flags_[in];

@@ -51,14 +51,14 @@ class BashTest(unittest.TestCase):
         self.assertEqual(self.complete("systole", "disasm", "--pre"), [])
 
     def test_values(self):
-        presets = {"nano", "edge", "v1", "mini", "lite", "v2", "board", "board8", "minichip", "edgechip", "v2chip"}
+        presets = {"nano", "edge", "v1", "mini", "lite", "v2", "board", "board8", "minichip", "edgechip", "v2chip", "litechip"}
         self.assertEqual(set(self.complete("systole", "run", "--preset", "")), presets)
         self.assertEqual(self.complete("systole", "compile", "--preset", "v"), ["v1"])
-        self.assertEqual(self.complete("systole", "train", "--preset", ""), ["lite", "v2", "v2chip"])
+        self.assertEqual(self.complete("systole", "train", "--preset", ""), ["lite", "litechip", "v2", "v2chip"])
         self.assertEqual(self.complete("systole", "run", "--backend", ""), ["iss", "rtl", "serial:"])
         self.assertEqual(self.complete("systole", "train", "--backend", ""), ["iss", "rtl"])
         self.assertEqual(self.complete("systole", "run", "--preset", "=", "boa"), ["board", "board8"])  # bash cuts at the =
-        self.assertEqual(self.complete("systole", "compile", "--host-operators", "="), ["allow", "error"])
+        self.assertEqual(self.complete("systole", "compile", "--host-operators", "="), ["allow", "alone", "error"])
         self.assertIn("tiling", self.complete("systole", "compile", "--print-ir-after", ""))
         self.assertEqual(self.complete("systole", "run", "--batch", ""), [])
 

@@ -88,7 +88,7 @@ class TorusTest : public ::testing::Test {
     isa::Send send;
     send.header.wait_mask = wait;
     if (flag >= 0) {
-      send.header.flags = isa::Send::kPost;
+      send.header.flags = isa::Send::kLinkPost;
       send.link_flag = static_cast<uint32_t>(flag);
     }
     send.dst_x = static_cast<uint32_t>(core / 2 % columns_);

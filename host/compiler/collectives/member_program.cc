@@ -78,7 +78,7 @@ void MemberProgram::Send(int partner, uint64_t to, int64_t bytes, int64_t ub,
   // The cores of a chip take different ways.
   if ((core() % 2 != 0) != other_way) send.header.flags |= isa::Send::kNegative;
   if (flag != 0) {
-    send.header.flags |= isa::Send::kPost;
+    send.header.flags |= isa::Send::kLinkPost;
     send.link_flag =
         static_cast<uint32_t>(__builtin_ctz(flag) - isa::kFirstLinkFlag);
   }

@@ -21,7 +21,7 @@ struct Trap {
 std::optional<Trap> Do(const SendWorld& world, const Send& d,
                        std::vector<Sent>* sent) {
   const uint64_t beat = world.preset->beat_bytes();
-  const bool post = d.header.flags & Send::kPost;
+  const bool post = d.header.flags & Send::kLinkPost;
   const bool empty = d.header.flags & Send::kEmpty;
   if (static_cast<int>(d.dst_x) >= world.columns ||
       static_cast<int>(d.dst_y) >= world.rows)
@@ -106,9 +106,10 @@ Send RandomSend(const SendWorld& world, std::mt19937* random) {
   d.dst_core = static_cast<uint32_t>(below(2));
   d.link_flag = static_cast<uint32_t>(below(isa::kNumLinkFlags));
   d.header.flags =
-      static_cast<uint8_t>(below(2) * Send::kPost + below(2) * Send::kNegative);
+      static_cast<uint8_t>(below(2) * Send::kLinkPost +
+                           below(2) * Send::kNegative);
   if (below(5) == 0) {
-    d.header.flags |= Send::kPost | Send::kEmpty;
+    d.header.flags |= Send::kLinkPost | Send::kEmpty;
     return d;
   }
   d.n1 = static_cast<uint32_t>(1 + below(4));
@@ -207,7 +208,7 @@ Send FaultySend(const SendWorld& world, std::mt19937* random) {
         d.header.flags ^= Send::kEmpty;
         break;
       case 18:
-        d.header.flags &= static_cast<uint8_t>(~Send::kPost);
+        d.header.flags &= static_cast<uint8_t>(~Send::kLinkPost);
         break;
       case 19:
         change(&d.hbm_addr, below(2) && world.base > 0

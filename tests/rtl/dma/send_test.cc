@@ -89,7 +89,7 @@ class SendTest : public ::testing::Test {
   // `beats` beats in runs of `run` that follow each other.
   static Send Linear(uint64_t beats, uint64_t run, bool post) {
     Send d;
-    d.header.flags = post ? Send::kPost : 0;
+    d.header.flags = post ? Send::kLinkPost : 0;
     d.len = static_cast<uint32_t>(run * beat());
     d.n1 = static_cast<uint32_t>(beats / run);
     d.n2 = 1;
@@ -99,7 +99,7 @@ class SendTest : public ::testing::Test {
   }
   static Send Empty() {
     Send d;
-    d.header.flags = Send::kPost | Send::kEmpty;
+    d.header.flags = Send::kLinkPost | Send::kEmpty;
     return d;
   }
 };

@@ -260,7 +260,7 @@ struct Store {
 // copy n2 x n1 runs of len bytes from the unified buffer to the memory of a core of the device, then post one of its link flags.
 struct Send {
   static constexpr Opcode kOpcode = Opcode::kSend;
-  static constexpr uint8_t kPost = 1;  // post link_flag of the destination after the data
+  static constexpr uint8_t kLinkPost = 1;  // post link_flag of the destination after the data
   static constexpr uint8_t kEmpty = 2;  // no data, only the post: len, n1, n2, addresses and strides are 0
   static constexpr uint8_t kNegative = 4;  // where two ways around a ring are as long, take the negative one
   Header header = {static_cast<uint8_t>(kOpcode)};
@@ -1336,7 +1336,7 @@ inline constexpr FieldInfo kSendFields[] = {
     {"link_flag", 347, 3, 1, false, "post: number of the destination's link flag, 0 the first of them"},
 };
 inline constexpr FlagInfo kSendFlags[] = {
-    {"post", 0, "post link_flag of the destination after the data", 3},
+    {"link_post", 0, "post link_flag of the destination after the data", 3},
     {"empty", 1, "no data, only the post: len, n1, n2, addresses and strides are 0", 3},
     {"negative", 2, "where two ways around a ring are as long, take the negative one", 3},
 };
