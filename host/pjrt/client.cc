@@ -117,10 +117,7 @@ PJRT_NamedValue Attribute(const char* name, PJRT_NamedValue_Type type) {
 void Describe(int id, int count, const Preset& preset,
               PJRT_DeviceDescription& out) {
   constexpr int kCores = 2;
-  const int chips = (count + kCores - 1) / kCores;
-  int row = 1;
-  for (int r = 1; r * r <= chips; ++r)
-    if (chips % r == 0) row = chips / r;
+  const int row = runtime::TorusOf((count + kCores - 1) / kCores).columns;
   const int chip = id / kCores;
   out.id = id;
   out.kind = absl::StrCat("Systole ", std::string(preset.name));

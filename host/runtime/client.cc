@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "host/runtime/communicator.h"
 #include "host/runtime/guarded.h"
 #include "host/runtime/kernel_executor.h"
+#include "host/runtime/link_collectives.h"
 #include "host/runtime/placement.h"
 #include "systole/target.h"
 
@@ -27,7 +29,7 @@ using ir::Literal;
 Device::Device(Client& client, int id)
     : client_(client),
       id_(id),
-      core_(std::make_unique<Core>(client.options())),
+      core_(std::make_unique<Core>(client.options(), client.board(), id)),
       products_(std::make_unique<ArrayProducts>(
           *core_, client.options().host_operators)) {}
 
@@ -86,13 +88,47 @@ struct Executable::Run {
   std::vector<bool> joined;  // by process
 };
 
+namespace {
+
+// Which of the collectives a board's cores do themselves, if every process is
+// on the device of its number.
+void CountLinked(const ir::Module& module, const CollectiveGroups& groups,
+                 const Preset& preset, ModulePlacement& placement) {
+  for (const auto& node : module.nodes()) {
+    for (const auto& region : node->regions)
+      CountLinked(*region, groups, preset, placement);
+    if (!ir::IsCollective(node->op)) continue;
+    const CollectiveGroups::Membership member = groups.Of(*node, 0);
+    int64_t bytes = 0;
+    bool linked = true;
+    for (size_t i = 0; i < node->operands.size(); ++i) {
+      bytes += node->operands[i].type().bytes();
+      linked = linked && LinkCollectiveOf(*node, static_cast<int>(i),
+                                          static_cast<int>(member.all->size()),
+                                          *member.sources, preset)
+                             .has_value();
+    }
+    if (!linked || member.all->size() < 2) continue;
+    PlacementShare& host = placement.collectives;
+    --host.operations, host.bytes -= bytes;
+    ++placement.linked.operations, placement.linked.bytes += bytes;
+    const std::string name = ir::OpName(node->op);
+    ++placement.linked_operations[name];
+    if (--placement.collective_operations[name] == 0)
+      placement.collective_operations.erase(name);
+  }
+}
+
+}  // namespace
+
 Executable::Executable(std::unique_ptr<ir::Module> module, ir::ProcessGrid grid,
-                       const Preset& preset)
+                       const Preset& preset, bool links)
     : module_(Lowered(std::move(module), preset)),
       grid_(grid),
       groups_(std::make_unique<CollectiveGroups>(*module_, grid)),
       plan_(lanes::PlanFor(*module_, preset)),
       placement_(PlacementOf(*module_, plan_, preset)) {
+  if (links) CountLinked(*module_, *groups_, preset, placement_);
   for (const ir::Node* input : module_->inputs())
     parameters_.push_back(input->type);
   for (const ir::Output& output : module_->outputs)
@@ -124,10 +160,15 @@ absl::Status Executable::CheckArguments(
   return absl::OkStatus();
 }
 
-std::shared_ptr<Executable::Run> Executable::NewRun() const {
+std::shared_ptr<Executable::Run> Executable::NewRun(Client& client) const {
   auto run = std::make_shared<Run>();
-  run->communicator =
-      std::make_unique<HostCommunicator>(*groups_, grid_.count());
+  if (client.board() != nullptr) {
+    run->communicator = std::make_unique<LinkCommunicator>(
+        *groups_, grid_.count(), *client.board(), client.preset());
+  } else {
+    run->communicator =
+        std::make_unique<Communicator>(*groups_, grid_.count());
+  }
   run->joined.resize(grid_.count());
   return run;
 }
@@ -185,7 +226,7 @@ absl::StatusOr<std::vector<Execution>> Executable::ExecuteAll(
     if (absl::Status s = CheckArguments(own); !s.ok()) return s;
   }
   std::vector<Execution> executions;
-  const std::shared_ptr<Run> run = NewRun();
+  const std::shared_ptr<Run> run = NewRun(devices[0]->client());
   const std::lock_guard<std::mutex> lock(devices[0]->client().order_);
   for (size_t process = 0; process < count; ++process) {
     executions.push_back(Enqueue(arguments[process], *devices[process],
@@ -207,7 +248,8 @@ absl::StatusOr<Execution> Executable::ExecuteProcess(int process,
   auto run = std::find_if(open_.begin(), open_.end(), [&](const auto& other) {
     return !other->joined[process];
   });
-  if (run == open_.end()) run = open_.insert(open_.end(), NewRun());
+  if (run == open_.end())
+    run = open_.insert(open_.end(), NewRun(device.client()));
   (*run)->joined[process] = true;
   Execution execution = Enqueue(arguments, device, process, *run);
   const std::vector<bool>& joined = (*run)->joined;
@@ -237,6 +279,15 @@ absl::StatusOr<PlacedValues> Executable::Evaluate(Arguments arguments,
     values.push_back(&argument->device() == &device ? argument->value_
                                                     : OnHost(*value));
     argument.reset();  // a donated value is released after its last read
+  }
+  std::optional<Board::Turn> turn;
+  if (Board* const board = device.client().board(); board != nullptr) {
+    if (run == nullptr) {
+      board->Join();
+    } else if (absl::Status s = run->communicator->Start(); !s.ok()) {
+      return s;
+    }
+    turn.emplace(*board);
   }
   absl::StatusOr<PlacedValues> results =
       Guarded([&] { return Compute(std::move(values), device, process, run); });
@@ -274,6 +325,13 @@ absl::StatusOr<PlacedValues> Executable::Compute(PlacedValues arguments,
 
 Client::Client(const ClientOptions& options, const Preset& preset)
     : options_(options), preset_(&preset) {
+  if (options.devices > 1 && Board::IsFor(preset)) {
+    DeviceOptions of_chips = options.device;
+    of_chips.preset = options.preset;
+    of_chips.check_races = options.check_races;
+    board_ =
+        std::make_unique<Board>(options.backend, of_chips, options.devices);
+  }
   for (int id = 0; id < options.devices; ++id)
     devices_.push_back(std::make_unique<Device>(*this, id));
 }
@@ -293,12 +351,6 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(
     return absl::InvalidArgumentError(absl::StrFormat(
         "backend '%s' does not exist; there are iss, rtl", options.backend));
   }
-  if (options.backend == "rtl" && options.devices > 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        options.devices,
-        " devices: the RTL's simulator has one in a process; the iss has any "
-        "number"));
-  }
   if (options.devices < 1) {
     return absl::InvalidArgumentError(
         absl::StrCat(options.devices, " devices"));
@@ -315,7 +367,7 @@ absl::StatusOr<std::shared_ptr<Executable>> Client::Compile(
                         absl::StrCat(module->name, ": ", status.message()));
   }
   std::shared_ptr<Executable> executable(
-      new Executable(std::move(module), grid, preset()));
+      new Executable(std::move(module), grid, preset(), board_ != nullptr));
   if (!options_.host_operators) {
     if (absl::Status s =
             RefuseHost(executable->module().name, executable->placement());

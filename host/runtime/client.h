@@ -33,6 +33,7 @@
 #include "host/compiler/kernels/device_plan.h"
 #include "host/ir/hlo/process_groups.h"
 #include "host/ir/module.h"
+#include "host/runtime/board.h"
 #include "host/runtime/core.h"
 #include "host/runtime/event.h"
 #include "host/runtime/placement.h"
@@ -148,11 +149,12 @@ class Executable : public std::enable_shared_from_this<Executable> {
   // An execution of all processes.
   struct Run;
 
+  // links: among the devices.
   Executable(std::unique_ptr<ir::Module> module, ir::ProcessGrid grid,
-             const Preset& preset);
+             const Preset& preset, bool links);
   absl::Status CheckArguments(
       absl::Span<const std::shared_ptr<Buffer>> arguments) const;
-  std::shared_ptr<Run> NewRun() const;
+  std::shared_ptr<Run> NewRun(Client& client) const;
   // With the client's lock held, if there are other processes; without a run,
   // if there are none.
   Execution Enqueue(absl::Span<const std::shared_ptr<Buffer>> arguments,
@@ -190,6 +192,9 @@ class Client {
   const Preset& preset() const { return *preset_; }
   int devices() const { return static_cast<int>(devices_.size()); }
   Device& device(int id) { return *devices_[id]; }
+  // The cores as one device with links; null if there are none, or only one
+  // core.
+  Board* board() { return board_.get(); }
 
   // Errors, with the module's name in front: those of the verifier and of
   // CheckCollectives; FailedPrecondition if operations would have to run on the
@@ -206,6 +211,7 @@ class Client {
   // Held while the processes of a run are enqueued, so that all devices have
   // runs in the same order: none waits for another's that is behind its own.
   std::mutex order_;
+  std::unique_ptr<Board> board_;
   std::vector<std::unique_ptr<Device>> devices_;
 };
 

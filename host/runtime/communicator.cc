@@ -2,13 +2,11 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/runtime/communicator.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "host/runtime/collectives.h"
-#include "host/runtime/guarded.h"
+#include "host/runtime/link_collectives.h"
 
 namespace systole::runtime {
 
@@ -16,134 +14,142 @@ using ir::Literal;
 using ir::Literals;
 using ir::Node;
 
-CollectiveGroups::CollectiveGroups(const ir::Module& module,
-                                   ir::ProcessGrid grid) {
-  Add(module, grid);
-}
-
-void CollectiveGroups::Add(const ir::Module& module, ir::ProcessGrid grid) {
-  for (const auto& node : module.nodes()) {
-    for (const auto& region : node->regions) Add(*region, grid);
-    if (!ir::IsCollective(node->op)) continue;
-    Groups& own = nodes_[node.get()];
-    own.groups = *ir::ProcessGroupsOf(*node, grid);
-    own.sources.resize(own.groups.size());
-    if (node->op != ir::Op::kHloCollectivePermute) continue;
-    const std::vector<int> sources = *ir::SourcesOf(*node, grid);
-    for (size_t g = 0; g < own.groups.size(); ++g) {
-      const ir::ProcessGroup& group = own.groups[g];
-      for (const int process : group) {
-        const auto from =
-            std::find(group.begin(), group.end(), sources[process]);
-        own.sources[g].push_back(
-            from == group.end() ? -1 : static_cast<int>(from - group.begin()));
-      }
-    }
-  }
-}
-
-CollectiveGroups::Membership CollectiveGroups::Of(const Node& node,
-                                                  int process) const {
-  const Groups& own = nodes_.at(&node);
-  for (size_t g = 0; g < own.groups.size(); ++g) {
-    const ir::ProcessGroup& group = own.groups[g];
-    const auto found = std::find(group.begin(), group.end(), process);
-    if (found == group.end()) continue;
-    return {static_cast<int>(g), &group,
-            static_cast<int>(found - group.begin()), &own.sources[g]};
-  }
-  std::abort();  // CheckCollectives: each process is in a group
-}
-
-struct HostCommunicator::Meeting {
-  const ir::ProcessGroup* group = nullptr;
-  std::vector<Literals> operands, results;  // by position
-  std::vector<bool> here;
-  size_t missing = 0;
-  bool done = false;
-};
-
-HostCommunicator::HostCommunicator(const CollectiveGroups& groups,
-                                   int processes)
-    : groups_(groups), present_(processes) {}
-HostCommunicator::~HostCommunicator() = default;
-
-// With the lock held. Nobody is left that could end a meeting.
-void HostCommunicator::CheckProgress() {
-  if (waiting_ < present_ || !status_.ok() || meetings_.empty()) return;
-  const auto& [key, meeting] = *meetings_.begin();
-  const Node& node = *key.first;
-  std::vector<int> missing;
-  for (size_t p = 0; p < meeting->here.size(); ++p)
-    if (!meeting->here[p]) missing.push_back((*meeting->group)[p]);
-  status_ = absl::FailedPreconditionError(absl::StrCat(
-      "node '", node.name, "'", node.location.empty() ? "" : " at ",
-      node.location, ": process ", absl::StrJoin(missing, ", "),
-      " of its group never comes to this ", ir::OpName(node.op)));
-  changed_.notify_all();
-}
-
-absl::StatusOr<PlacedValues> HostCommunicator::Exchange(
+absl::StatusOr<PlacedValues> Communicator::Exchange(
     const Node& node, int process, const PlacedValues& operands,
-    Transfers& transfers) {
-  Literals own;
+    ProcessDevice& device) {
+  auto own = std::make_shared<Literals>();
   for (size_t i = 0; i < operands.size(); ++i) {
     absl::StatusOr<Literal> literal =
-        transfers.ToHost(*operands[i], node.operands[i].type());
+        device.ToHost(*operands[i], node.operands[i].type());
     if (!literal.ok()) return literal.status();
-    own.push_back(*std::move(literal));
+    own->push_back(*std::move(literal));
   }
-  const CollectiveGroups::Membership member = groups_.Of(node, process);
-  std::unique_lock<std::mutex> lock(mutex_);
-  // A member that comes again has seen the end of the meeting before.
-  const std::pair<const Node*, int> key{&node, member.group};
-  std::shared_ptr<Meeting>& place = meetings_[key];
-  if (place == nullptr) {
-    place = std::make_shared<Meeting>();
-    place->group = member.all;
-    place->missing = member.all->size();
-    place->operands.resize(place->missing);
-    place->here.resize(place->missing);
-  }
-  const std::shared_ptr<Meeting> meeting = place;
-  meeting->operands[member.position] = std::move(own);
-  meeting->here[member.position] = true;
-  if (--meeting->missing == 0) {
-    meetings_.erase(key);
-    lock.unlock();
-    auto results = Guarded(
-        [&] { return Collective(node, meeting->operands, *member.sources); });
-    lock.lock();
-    if (results.ok()) {
-      meeting->results = *std::move(results);
-      meeting->done = true;
-      waiting_ -= static_cast<int>(member.all->size()) - 1;
-    } else if (status_.ok()) {
-      status_ = results.status();
-    }
-    meeting->operands.clear();
-    changed_.notify_all();
-  } else {
-    ++waiting_;
-    CheckProgress();
-    changed_.wait(lock, [&] { return meeting->done || !status_.ok(); });
-  }
-  if (!meeting->done) return status_;
+  const std::vector<int>& sources = *groups_.Of(node, process).sources;
+  const auto compute = [&](Rendezvous::Given& given) {
+    std::vector<Literals> values;
+    for (const auto& member : given)
+      values.push_back(std::move(*static_cast<Literals*>(member.get())));
+    auto results = Collective(node, values, sources);
+    if (!results.ok()) return results.status();
+    for (size_t p = 0; p < given.size(); ++p)
+      *static_cast<Literals*>(given[p].get()) = std::move((*results)[p]);
+    return absl::OkStatus();
+  };
+  const auto results = rendezvous_.Meet(node, process, std::move(own), compute);
+  if (!results.ok()) return results.status();
   PlacedValues values;
-  for (Literal& literal : meeting->results[member.position])
+  for (Literal& literal : *static_cast<Literals*>(results->get()))
     values.push_back(OnHost(std::move(literal)));
   return values;
 }
 
-void HostCommunicator::Leave(int process, const absl::Status& status) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  --present_;
-  if (!status.ok() && status_.ok()) {
-    status_ = absl::Status(status.code(), absl::StrCat("process ", process,
-                                                       ": ", status.message()));
-    changed_.notify_all();
+// What a member gives, and what it gets: programs, unless the host has to do
+// it.
+struct LinkCommunicator::Member {
+  int core = 0;
+  std::vector<compiler::MemberMemory> memory;  // by operand
+  std::vector<Program> programs;               // likewise
+  bool on_host = false;
+};
+
+absl::Status LinkCommunicator::Compile(
+    const Node& node, const std::vector<LinkCollective>& collectives,
+    Rendezvous::Given& given) const {
+  std::vector<Member*> members;
+  std::vector<int> group;
+  for (const auto& member : given) {
+    members.push_back(static_cast<Member*>(member.get()));
+    group.push_back(members.back()->core);
   }
-  CheckProgress();
+  for (size_t i = 0; i < collectives.size(); ++i) {
+    std::vector<compiler::MemberMemory> memory;
+    for (const Member* member : members) memory.push_back(member->memory[i]);
+    auto programs = collectives[i].Compile(group, board_.torus().columns,
+                                           memory, preset_);
+    // Of groups that lie on the chips in another way.
+    if (absl::IsInvalidArgument(programs.status())) {
+      for (Member* member : members) member->on_host = true;
+      return absl::OkStatus();
+    }
+    if (!programs.ok()) {
+      return absl::Status(programs.status().code(),
+                          absl::StrCat("node '", node.name, "': ",
+                                       programs.status().message()));
+    }
+    for (size_t p = 0; p < members.size(); ++p)
+      members[p]->programs.push_back(std::move((*programs)[p]));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<PlacedValues> LinkCommunicator::Exchange(
+    const Node& node, int process, const PlacedValues& operands,
+    ProcessDevice& device) {
+  const CollectiveGroups::Membership member = groups_.Of(node, process);
+  std::vector<LinkCollective> collectives;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    auto collective = LinkCollectiveOf(node, static_cast<int>(i),
+                                       static_cast<int>(member.all->size()),
+                                       *member.sources, preset_);
+    if (!collective)
+      return Communicator::Exchange(node, process, operands, device);
+    collectives.push_back(*std::move(collective));
+  }
+  const auto failed = [&](const absl::Status& status) {
+    return absl::Status(status.code(),
+                        absl::StrCat("node '", node.name, "'",
+                                     node.location.empty() ? "" : " at ",
+                                     node.location, ": ", status.message()));
+  };
+  auto own = std::make_shared<Member>();
+  own->core = device.core().number();
+  std::vector<std::shared_ptr<DeviceMemory>> outs, kept;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (absl::Status s = device.ToDevice(*operands[i]); !s.ok())
+      return failed(s);
+    auto out = device.Allocate(collectives[i].out_bytes);
+    if (!out.ok()) return failed(out.status());
+    compiler::MemberMemory& memory = own->memory.emplace_back();
+    memory.in = operands[i]->device->address();
+    memory.out = (*out)->address();
+    outs.push_back(*std::move(out));
+    if (collectives[i].scratch_bytes == 0) continue;
+    auto scratch = device.Allocate(collectives[i].scratch_bytes);
+    if (!scratch.ok()) return failed(scratch.status());
+    memory.scratch = (*scratch)->address();
+    kept.push_back(*std::move(scratch));
+  }
+  const auto compile = [&](Rendezvous::Given& given) {
+    return Compile(node, collectives, given);
+  };
+  const auto met = rendezvous_.Meet(node, process, std::move(own), compile);
+  if (!met.ok()) return met.status();
+  Member& got = *static_cast<Member*>(met->get());
+  if (got.on_host)
+    return Communicator::Exchange(node, process, operands, device);
+  PlacedValues values;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    LayerInfo& layer = got.programs[i].layers.emplace_back();
+    layer.name = node.name;
+    layer.op = ir::OpName(node.op);
+    if (absl::Status s = device.Run(got.programs[i]); !s.ok()) return failed(s);
+    const ir::Type& type = node.result_type(static_cast<int>(i));
+    const bool receives =
+        member.sources->empty() || (*member.sources)[member.position] >= 0;
+    if (!receives) {
+      values.push_back(OnHost(Literal::Zeros(type.element, type.elements())));
+      continue;
+    }
+    auto value = std::make_shared<Place>();
+    value->bytes = type.bytes();
+    const auto offset =
+        static_cast<uint64_t>(member.position * collectives[i].part_bytes);
+    value->device =
+        offset == 0 ? outs[i]
+                    : std::make_shared<DeviceMemory>(outs[i], offset);
+    values.push_back(std::move(value));
+  }
+  return values;
 }
 
 }  // namespace systole::runtime

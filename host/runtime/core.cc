@@ -43,17 +43,30 @@ uint64_t MemoryPool::bytes_in_use() const {
   return bytes;
 }
 
+void CoreWork::Add(const CoreWork& other) {
+  programs += other.programs;
+  stats.Add(other.stats);
+  exchanges += other.exchanges;
+  exchange_cycles += other.exchange_cycles;
+}
+
 absl::StatusOr<systole::Device*> Core::Open() {
-  if (device_ == nullptr) {
+  if (device_ != nullptr) return device_;
+  if (board_ != nullptr) {
+    absl::StatusOr<systole::Device*> device = board_->Open(number_);
+    if (!device.ok()) return device.status();
+    device_ = *device;
+  } else {
     DeviceOptions options = options_.device;
     options.preset = options_.preset;
     options.check_races = options_.check_races;
     absl::StatusOr<std::unique_ptr<systole::Device>> device =
         systole::Device::Open(options_.backend, options);
     if (!device.ok()) return device.status();
-    device_ = *std::move(device);
+    own_ = *std::move(device);
+    device_ = own_.get();
   }
-  return device_.get();
+  return device_;
 }
 
 const std::shared_ptr<MemoryPool>& Core::pool() {
@@ -66,10 +79,12 @@ const std::shared_ptr<MemoryPool>& Core::pool() {
   return pool_;
 }
 
-absl::Status Core::Run(const Program& program) {
+absl::Status Core::Run(const Program& program, bool exchanges) {
   if (has_listener()) options_.listener->Starts(program);
-  const absl::StatusOr<RunStats> stats =
-      Guarded([&] { return RunLoaded(*device_, program); });
+  const absl::StatusOr<RunStats> stats = Guarded([&] {
+    return board_ != nullptr ? board_->Run(number_, program)
+                             : RunLoaded(*device_, program);
+  });
   if (!stats.ok()) {
     absl::Status status = stats.status();
     if (has_listener())
@@ -79,6 +94,10 @@ absl::Status Core::Run(const Program& program) {
   }
   ++work_.programs;
   work_.stats.Add(*stats);
+  if (exchanges) {
+    ++work_.exchanges;
+    work_.exchange_cycles += stats->cycles;
+  }
   if (has_listener()) options_.listener->Ended(*stats);
   return absl::OkStatus();
 }

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "host/runtime/board.h"
 #include "systole/device.h"
 
 namespace systole::runtime {
@@ -41,6 +42,10 @@ class MemoryPool {
 struct CoreWork {
   int64_t programs = 0;  // programs run
   RunStats stats;        // sums over them
+  // Those that exchange values with other cores, of the above.
+  int64_t exchanges = 0;
+  uint64_t exchange_cycles = 0;
+  void Add(const CoreWork& other);
 };
 
 // Is notified of all programs of a core.
@@ -70,26 +75,34 @@ struct CoreOptions {
 
 class Core {
  public:
-  explicit Core(CoreOptions options) : options_(std::move(options)) {}
+  // `number`: that of a board's core. Without a board the core is a device of
+  // its own.
+  explicit Core(CoreOptions options, Board* board = nullptr, int number = 0)
+      : options_(std::move(options)), board_(board), number_(number) {}
 
   // Errors: those of Device::Open.
   absl::StatusOr<systole::Device*> Open();
   const Preset& preset() const { return *FindPreset(options_.preset); }
+  Board* board() const { return board_; }
+  int number() const { return number_; }
   // Memory for values, and for a program while it runs.
   const std::shared_ptr<MemoryPool>& pool();
   // End of the memory for products.
   uint64_t product_bytes() const { return preset().memory_bytes() / 2; }
 
   // Starts a program that is in memory and waits for it. On a fault, reports it
-  // and resets the core.
-  absl::Status Run(const Program& program);
+  // and resets the core. `exchanges`: values, with other cores.
+  absl::Status Run(const Program& program, bool exchanges = false);
   bool has_listener() const { return options_.listener != nullptr; }
   // Work since the last call.
   CoreWork TakeWork() { return std::exchange(work_, {}); }
 
  private:
   const CoreOptions options_;
-  std::unique_ptr<systole::Device> device_;
+  Board* const board_;
+  const int number_;
+  std::unique_ptr<systole::Device> own_;
+  systole::Device* device_ = nullptr;
   std::shared_ptr<MemoryPool> pool_;
   CoreWork work_;
 };

@@ -117,6 +117,17 @@ absl::StatusOr<std::shared_ptr<DeviceMemory>> KernelExecutor::CodeOf(
   return memory;
 }
 
+absl::Status KernelExecutor::Run(Program& program) {
+  const absl::StatusOr<systole::Device*> device = core_.Open();
+  if (!device.ok()) return device.status();
+  const auto memory = Allocate(static_cast<int64_t>(
+      program.descriptors.size() * isa::kDescriptorBytes));
+  if (!memory.ok()) return memory.status();
+  program.prog_addr = (*memory)->address();
+  if (absl::Status s = (*device)->Load(program); !s.ok()) return s;
+  return core_.Run(program, /*exchanges=*/true);
+}
+
 absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
                                        PlacedValues& values) {
   const lanes::KernelProgram& kernel = *step.kernel;

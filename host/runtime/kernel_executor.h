@@ -39,7 +39,7 @@ struct Process {
 };
 
 // Used for one execution.
-class KernelExecutor : private Transfers {
+class KernelExecutor : private ProcessDevice {
  public:
   // Both must outlive the executor.
   KernelExecutor(Core& core, ir::ProductUnit& products, Process process = {});
@@ -75,8 +75,11 @@ class KernelExecutor : private Transfers {
                                       PlacedValues values);
   absl::StatusOr<std::shared_ptr<DeviceMemory>> CodeOf(
       const lanes::KernelProgram& kernel);
-  absl::StatusOr<std::shared_ptr<DeviceMemory>> Allocate(int64_t bytes);
-  absl::Status ToDevice(Place& value);
+  Core& core() override { return core_; }
+  absl::StatusOr<std::shared_ptr<DeviceMemory>> Allocate(
+      int64_t bytes) override;
+  absl::Status ToDevice(Place& value) override;
+  absl::Status Run(Program& program) override;
 
   Core& core_;
   const Process process_;

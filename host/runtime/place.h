@@ -21,7 +21,12 @@ class DeviceMemory {
  public:
   DeviceMemory(std::shared_ptr<MemoryPool> pool, uint64_t address)
       : pool_(std::move(pool)), address_(address) {}
-  ~DeviceMemory() { pool_->Free(address_); }
+  // What begins at an offset in another one, which it keeps.
+  DeviceMemory(std::shared_ptr<DeviceMemory> whole, uint64_t offset)
+      : whole_(std::move(whole)), address_(whole_->address() + offset) {}
+  ~DeviceMemory() {
+    if (pool_ != nullptr) pool_->Free(address_);
+  }
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
@@ -29,6 +34,7 @@ class DeviceMemory {
 
  private:
   std::shared_ptr<MemoryPool> pool_;
+  std::shared_ptr<DeviceMemory> whole_;
   const uint64_t address_;
 };
 

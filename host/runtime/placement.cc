@@ -153,13 +153,16 @@ std::string PlacementText(const std::string& name,
       static_cast<double>(placement.host.bytes));
   if (placement.host.operations > 0)
     absl::StrAppend(&text, ": ", ListText(placement.host_operations));
-  if (placement.collectives.operations > 0) {
-    absl::StrAppendFormat(
-        &text, "; %s through the host's memory (%.3g bytes of each device): %s",
-        Counted(placement.collectives.operations, "collective"),
-        static_cast<double>(placement.collectives.bytes),
-        ListText(placement.collective_operations));
-  }
+  const auto exchanges = [&](const PlacementShare& share, const char* way,
+                             const std::map<std::string, int64_t>& all) {
+    if (share.operations == 0) return;
+    absl::StrAppendFormat(&text, "; %s %s (%.3g bytes of each device): %s",
+                          Counted(share.operations, "collective"), way,
+                          static_cast<double>(share.bytes), ListText(all));
+  };
+  exchanges(placement.linked, "over the links", placement.linked_operations);
+  exchanges(placement.collectives, "through the host's memory",
+            placement.collective_operations);
   return text;
 }
 

@@ -46,6 +46,8 @@ struct ModulePlacement {
   // Exchanges among processes, through the host's memory, and their operands.
   PlacementShare collectives;
   std::map<std::string, int64_t> collective_operations;
+  PlacementShare linked;  // likewise, over the links between the devices
+  std::map<std::string, int64_t> linked_operations;
   std::vector<PlacedKernel> all_kernels;  // of the array, too; in their order
 };
 

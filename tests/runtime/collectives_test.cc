@@ -18,6 +18,7 @@
 #include "host/ir/verifier.h"
 #include "host/runtime/client.h"
 #include "tests/runtime/random_collective.h"
+#include "tests/testing/options.h"
 #include "verif/golden/hlo/interpreter.h"
 
 namespace systole::runtime {
@@ -30,9 +31,17 @@ using testing::HasSubstr;
 
 Literal Floats(std::vector<float> values) { return Literal(std::move(values)); }
 
+std::string g_preset = "mini", g_backend = "iss";
+bool Links() { return g_preset != "mini"; }
+// Random programs: as many as take some seconds.
+int Rounds() { return !Links() ? 300 : g_backend == "iss" ? 120 : 12; }
+
+// Preset mini: the host exchanges; minichip: the cores, over links.
 std::unique_ptr<Client> MakeClient(int devices) {
   ClientOptions options;
-  options.preset = "mini";
+  options.preset = g_preset;
+  options.backend = g_backend;
+  options.check_races = options.backend == "iss";
   options.devices = devices;
   auto client = Client::Create(options);
   EXPECT_TRUE(client.ok()) << client.status();
@@ -74,11 +83,13 @@ absl::StatusOr<std::vector<Literals>> RunOn(
 TEST(DevicesTest, AreTheGoldenModelToTheBit) {
   std::mt19937_64 rng(1);
   const auto client = MakeClient(8);
-  for (int round = 0; round < 300; ++round) {
+  int64_t linked = 0, on_host = 0, exchanges = 0;
+  for (int round = 0; round < Rounds(); ++round) {
     const ProcessGrid grids[] = {{1, 2}, {1, 3}, {1, 4}, {1, 5}, {1, 8},
                                  {2, 2}, {2, 4}, {7, 1}, {1, 1}, {4, 2}};
     const ProcessGrid grid = grids[rng() % 10];
-    const auto module = RandomProgram(rng, grid);
+    const auto module =
+        RandomProgram(rng, grid, Links() && round % 4 != 0 ? 16 : 1);
     ASSERT_NE(module, nullptr);
     std::vector<Literals> inputs;
     for (int p = 0; p < grid.count(); ++p)
@@ -91,6 +102,49 @@ TEST(DevicesTest, AreTheGoldenModelToTheBit) {
     const auto got = RunOn(*client, **executable, inputs);
     ASSERT_TRUE(got.ok()) << got.status() << ir::Print(*module);
     EXPECT_EQ(*got, *wanted) << ir::Print(*module);
+    linked += (*executable)->placement().linked.operations;
+    on_host += (*executable)->placement().collectives.operations;
+    for (int p = 0; p < 8; ++p)
+      exchanges += client->device(p).TakeWork().exchanges;
+  }
+  EXPECT_GT(on_host, 0);
+  EXPECT_EQ(linked > 0, Links());
+  EXPECT_EQ(exchanges > 0, Links());
+}
+
+// Sums over all cores of what fills many pieces, whose members are not where
+// their numbers say, several at once, and whose results go on.
+TEST(DevicesTest, LargeSums) {
+  std::mt19937_64 rng(5);
+  const auto client = MakeClient(8);
+  for (const char* const groups :
+       {"group_size=1", "replica_groups=[4, 5, 0, 1, 6, 7, 2, 3], group_size=8",
+        "replica_groups=[0, 2, 4, 6, 1, 3, 5, 7], group_size=4",
+        "replica_groups=[3, 2, 1, 0, 7, 6, 5, 4], group_size=2"}) {
+    const auto module = Module(absl::StrCat(
+        "%x = f32[5000] parameter(), name=\"x\"\n"
+        "%a = (f32[5000], f32[5000]) hlo.all_reduce(%x, %x), ",
+        groups, ", channel=1, use_global_device_ids=true ADD\n",
+        "%y = f32[5000] hlo.multiply(%a, %a#1)"));
+    ASSERT_NE(module, nullptr);
+    std::vector<Literals> inputs;
+    for (int p = 0; p < 8; ++p)
+      inputs.push_back({Random(rng, module->inputs()[0]->type)});
+    const auto wanted = golden::RunHlo(*module, 1, 8, inputs);
+    ASSERT_TRUE(wanted.ok()) << wanted.status();
+    const auto executable = client->Compile(module->Clone(), {1, 8});
+    ASSERT_TRUE(executable.ok()) << executable.status();
+    std::vector<uint64_t> cycles;
+    for (int run = 0; run < 2; ++run) {
+      const auto got = RunOn(*client, **executable, inputs);
+      ASSERT_TRUE(got.ok()) << got.status();
+      EXPECT_EQ(*got, *wanted) << groups;
+      CoreWork work;
+      for (int p = 0; p < 8; ++p) work.Add(client->device(p).TakeWork());
+      EXPECT_EQ(work.exchanges, Links() ? 16 : 0);
+      cycles.push_back(work.exchange_cycles);
+    }
+    RecordProperty("cycles", static_cast<int>(cycles[0]));
   }
 }
 
@@ -193,7 +247,9 @@ TEST(DevicesTest, LoopsAndBranches) {
   EXPECT_NE((*wanted)[2], (*wanted)[3]);
   const auto executable = client->Compile(module->Clone(), grid);
   ASSERT_TRUE(executable.ok()) << executable.status();
-  EXPECT_EQ((*executable)->placement().collectives.operations, 2);
+  EXPECT_EQ((*executable)->placement().collectives.operations,
+            Links() ? 0 : 2);
+  EXPECT_EQ((*executable)->placement().linked.operations, Links() ? 2 : 0);
   EXPECT_EQ((*executable)->placement().host.operations, 0);
   for (int round = 0; round < 5; ++round) {
     const auto got = RunOn(*client, **executable, inputs);
@@ -334,3 +390,10 @@ TEST(DevicesTest, Errors) {
 
 }  // namespace
 }  // namespace systole::runtime
+
+int main(int argc, char** argv) {
+  return systole::testing_options::RunTests(
+      argc, argv,
+      {{"preset", &systole::runtime::g_preset},
+       {"backend", &systole::runtime::g_backend}});
+}

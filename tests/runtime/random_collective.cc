@@ -67,7 +67,7 @@ Literal Random(std::mt19937_64& rng, const ir::Type& type) {
 }
 
 std::unique_ptr<ir::Module> RandomProgram(std::mt19937_64& rng,
-                                          ProcessGrid grid) {
+                                          ProcessGrid grid, int unit) {
   const char* types[] = {"f32", "bf16", "f16", "i32", "u8", "i1"};
   const std::string type = types[rng() % 6];
   // What the numbers in the groups are: replicas, partitions, replicas with all
@@ -89,7 +89,7 @@ std::unique_ptr<ir::Module> RandomProgram(std::mt19937_64& rng,
                    global ? ", use_global_device_ids=true" : "");
   const int a = size * static_cast<int>(1 + rng() % 3),
             b = static_cast<int>(rng() % 5),
-            c = 1 + static_cast<int>(rng() % 9);
+            c = unit * (1 + static_cast<int>(rng() % 9));
   const char* ops[] = {"add", "multiply", "maximum", "minimum"};
   const std::string region = absl::StrCat(
       " { %p = ", type, "[] parameter()\n %q = ", type, "[] parameter()\n",

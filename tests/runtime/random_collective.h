@@ -23,9 +23,9 @@ std::unique_ptr<ir::Module> Module(const std::string& statements,
 ir::Literal Random(std::mt19937_64& rng, const ir::Type& type);
 
 // One collective of a random kind, group, type and shape, between operations
-// that run on the device.
+// that run on the device. `unit`: the last dimension is a multiple of it.
 std::unique_ptr<ir::Module> RandomProgram(std::mt19937_64& rng,
-                                          ir::ProcessGrid grid);
+                                          ir::ProcessGrid grid, int unit = 1);
 
 }  // namespace systole::runtime
 

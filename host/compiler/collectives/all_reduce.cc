@@ -35,6 +35,13 @@ int64_t FirstHalf(int64_t elements) {
 
 int64_t ElementBytes(Type type) { return type == Type::kBf16 ? 2 : 4; }
 
+int64_t VectorBytes(const AllReduceSpec& spec, const Preset& preset) {
+  const int64_t beat = preset.beat_bytes();
+  return (spec.elements * ElementBytes(spec.type) + beat - 1) / beat * beat;
+}
+// What comes lands here, a vector for each round; then the code.
+constexpr int64_t kLandings = 3, kCodeBytes = 4096;
+
 // Rows of 64 a round: registers in turn, so that rows are loaded while others
 // are computed and stored. s1, s2: the operands; the result replaces the first.
 // s6: rows.
@@ -88,13 +95,16 @@ class Member : public MemberProgram {
   };
 
   void PlaceMemory() {
-    const auto bytes = static_cast<uint64_t>(
-        (spec_.elements * ElementBytes(spec_.type) + beat() - 1) / beat() *
-        beat());
-    in_ = hbm().Allocate(bytes);
-    out_ = hbm().Allocate(bytes);
-    for (uint64_t& scratch : scratch_) scratch = hbm().Allocate(bytes);
-    const int64_t beats = static_cast<int64_t>(bytes) / beat();
+    const int64_t bytes = VectorBytes(spec_, preset());
+    memory_ = spec_.memory;
+    if (memory_.empty()) {
+      MemberMemory all;
+      all.in = hbm().Allocate(bytes);
+      all.out = hbm().Allocate(bytes);
+      all.scratch = hbm().Allocate(ScratchBytes(spec_, preset()));
+      memory_.resize(spec_.group.size(), all);
+    }
+    const int64_t beats = bytes / beat();
     const int64_t first =
         (FirstHalf(spec_.elements) * ElementBytes(spec_.type) + beat() - 1) /
         beat();
@@ -104,8 +114,8 @@ class Member : public MemberProgram {
     halves_.emplace_back(Piece{0, first}, order, chunk, kLag);
     if (order.size() > 1) std::reverse(order.begin() + 1, order.end());
     halves_.emplace_back(Piece{first, beats}, order, chunk, kLag);
-    AddTensor(TensorOf("in", in_));
-    AddTensor(TensorOf("out", out_));
+    AddTensor(TensorOf("in", memory_[position()].in));
+    AddTensor(TensorOf("out", memory_[position()].out));
   }
 
   absl::Status LoadCode() {
@@ -114,8 +124,13 @@ class Member : public MemberProgram {
         vpu::Assemble(CodeOf(spec_), "all_reduce", {{"ROW", row}});
     if (!code.ok()) return code.status();
     const auto count = static_cast<int64_t>(code->words.size());
+    if (count * 8 > kCodeBytes)
+      return absl::InternalError("the code of an all-reduce has no room");
     const DataSegment segment =
-        vpu::Segment("all_reduce", hbm().Allocate(count * 8), code->words);
+        vpu::Segment("all_reduce",
+                     memory_[position()].scratch +
+                         kLandings * VectorBytes(spec_, preset()),
+                     code->words);
     const vpu::CodeLoad in = vpu::LoadCode(segment.hbm_addr, 0, count, 0);
     AddSegment(segment);
     // The vector may be read from here on.
@@ -182,11 +197,17 @@ class Member : public MemberProgram {
 
   // The piece to the partner of a round, with or without its flag. Where there
   // are two ways, the halves take one each.
-  void SendPiece(int half, int round, bool doubling, uint64_t to,
-                 const Piece& piece, int64_t ub, bool post) {
-    Send(halves_[half].PartnerOf(position(), round), to + piece.begin * beat(),
-         piece.beats() * beat(), ub, post ? FlagOf(half, round, doubling) : 0,
-         half != 0);
+  void SendPiece(int half, int round, bool doubling, const Piece& piece,
+                 int64_t ub, bool post) {
+    const int partner = halves_[half].PartnerOf(position(), round);
+    const uint64_t to =
+        doubling ? memory_[partner].out : Landing(partner, round);
+    Send(partner, to + piece.begin * beat(), piece.beats() * beat(), ub,
+         post ? FlagOf(half, round, doubling) : 0, half != 0);
+  }
+  // Where what comes in a round lands.
+  uint64_t Landing(int member, int round) const {
+    return memory_[member].scratch + round * VectorBytes(spec_, preset());
   }
   void LoadPiece(uint64_t from, const Piece& piece, int64_t ub, uint32_t wait) {
     Load(from + piece.begin * beat(), piece.beats() * beat(), ub, wait);
@@ -197,54 +218,54 @@ class Member : public MemberProgram {
   void Give(const Step& step, int before, int64_t ub) {
     for (int r = before - 1; r >= 0; --r) {
       const bool last = r == 0 && --given_left_[step.half] == 0;
-      SendPiece(step.half, r, /*doubling=*/true, out_, step.piece, ub,
+      SendPiece(step.half, r, /*doubling=*/true, step.piece, ub,
                 r > 0 || last);
     }
   }
 
   void Emit(const Step& step) {
     const Exchange& half = halves_[step.half];
+    const auto& [in, out, scratch] = memory_[position()];
     const auto kept = kept_.find(step.piece.begin);
     const bool here = step.kind == Kind::kCombine && kept != kept_.end();
     const int64_t ub = here ? kept->second : Take();
     if (here) kept_.erase(kept);
     if (step.kind == Kind::kCopy) {
-      LoadPiece(in_, step.piece, ub, 0);
-      StorePiece(out_, step.piece, ub);
+      LoadPiece(in, step.piece, ub, 0);
+      StorePiece(out, step.piece, ub);
       return Free(ub);
     }
     const uint32_t wait =
         FlagOf(step.half, step.round, step.kind == Kind::kTake);
     if (step.kind == Kind::kFirst) {
-      LoadPiece(in_, step.piece, ub, 0);
-      SendPiece(step.half, 0, /*doubling=*/false, scratch_[0], step.piece, ub,
-                true);
+      LoadPiece(in, step.piece, ub, 0);
+      SendPiece(step.half, 0, /*doubling=*/false, step.piece, ub, true);
     } else if (step.kind == Kind::kTake) {
-      LoadPiece(out_, step.piece, ub, wait);
+      LoadPiece(out, step.piece, ub, wait);
       Give(step, step.round, ub);
     } else {
       const int64_t other = Take();
-      if (!here) LoadPiece(step.round == 0 ? in_ : out_, step.piece, ub, 0);
+      if (!here) LoadPiece(step.round == 0 ? in : out, step.piece, ub, 0);
       if (step.round == 0 && Pulls()) {
-        LoadPiece(preset().memory_bytes() + in_, step.piece, other,
+        LoadPiece(preset().memory_bytes() + memory_[position() ^ 1].in,
+                  step.piece, other,
                   std::exchange(ready_, ReadyFlag()) == 0 ? ReadyFlag() : 0);
       } else {
-        LoadPiece(scratch_[step.round], step.piece, other, wait);
+        LoadPiece(Landing(position(), step.round), step.piece, other, wait);
       }
       Combine(ub, other);
       Free(other);
       const int next = step.round + 1;
       if (next == half.rounds()) {
-        StorePiece(out_, step.piece, ub);
+        StorePiece(out, step.piece, ub);
         Give(step, half.rounds(), ub);
       } else if (half.Sends(position(), next, step.piece)) {
-        SendPiece(step.half, next, /*doubling=*/false, scratch_[next],
-                  step.piece, ub, true);
+        SendPiece(step.half, next, /*doubling=*/false, step.piece, ub, true);
       } else if (places() > kReserve) {
         kept_[step.piece.begin] = ub;
         return;
       } else {
-        StorePiece(out_, step.piece, ub);
+        StorePiece(out, step.piece, ub);
       }
     }
     Free(ub);
@@ -269,7 +290,7 @@ class Member : public MemberProgram {
     Append(run, {own, read, write}, rows + 40);
   }
 
-  TensorInfo TensorOf(const char* name, uint64_t at) const {
+  TensorInfo TensorOf(const std::string& name, uint64_t at) const {
     TensorInfo tensor;
     tensor.name = name;
     tensor.type = spec_.type == Type::kBf16      ? ElementType::kBf16
@@ -279,8 +300,8 @@ class Member : public MemberProgram {
     tensor.hbm_addr = at;
     tensor.pitch = tensor.img_pitch =
         (tensor.line_bytes() + beat() - 1) / beat() * beat();
-    tensor.is_input = at == in_;
-    tensor.is_output = at == out_;
+    tensor.is_input = name == "in";
+    tensor.is_output = name == "out";
     return tensor;
   }
 
@@ -289,7 +310,7 @@ class Member : public MemberProgram {
   std::vector<Step> steps_;
   uint32_t halt_waits_ = 0;
   int64_t given_left_[2] = {0, 0};  // pieces for the first partner
-  uint64_t in_ = 0, out_ = 0, scratch_[3] = {};
+  std::vector<MemberMemory> memory_;  // by position
   std::map<int64_t, int64_t> kept_;  // by begin of a piece: its place
   uint32_t ready_ = 0;               // the flag that was waited for
 };
@@ -301,6 +322,8 @@ absl::Status Check(const AllReduceSpec& spec, const Preset& preset) {
     return absl::InvalidArgumentError(
         absl::StrFormat("an all-reduce of %d elements", spec.elements));
   }
+  if (absl::Status s = CheckMembers(spec.memory, spec.group, preset); !s.ok())
+    return s;
   const size_t size = spec.group.size();
   if ((size & (size - 1)) != 0) {
     return absl::InvalidArgumentError(absl::StrFormat(
@@ -330,6 +353,10 @@ absl::Status Check(const AllReduceSpec& spec, const Preset& preset) {
 }
 
 }  // namespace
+
+int64_t ScratchBytes(const AllReduceSpec& spec, const Preset& preset) {
+  return kLandings * VectorBytes(spec, preset) + kCodeBytes;
+}
 
 absl::StatusOr<std::vector<Program>> CompileAllReduce(const AllReduceSpec& spec,
                                                       const Preset& preset) {

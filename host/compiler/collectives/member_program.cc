@@ -36,6 +36,28 @@ absl::Status CheckGroup(const std::vector<int>& group, int columns,
   return absl::OkStatus();
 }
 
+absl::Status CheckMembers(const std::vector<MemberMemory>& memory,
+                          const std::vector<int>& group,
+                          const Preset& preset) {
+  if (memory.empty()) return absl::OkStatus();
+  if (memory.size() != group.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("places of %d members' vectors for a group of %d",
+                        memory.size(), group.size()));
+  }
+  const auto beat = static_cast<uint64_t>(preset.beat_bytes());
+  for (size_t p = 0; p < memory.size(); ++p) {
+    for (const uint64_t at : {memory[p].in, memory[p].out, memory[p].scratch}) {
+      if (at % beat == 0 && at < preset.memory_bytes()) continue;
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "position %d has a vector at 0x%x: multiples of the beat of %d bytes "
+          "in the memory of %d are needed",
+          p, at, beat, preset.memory_bytes()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status MemberProgram::CheckMemory() const {
   constexpr uint64_t kCodeRoom = 1 << 20;
   if (hbm_.size() + kCodeRoom <= preset_.memory_bytes())

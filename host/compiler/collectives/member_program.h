@@ -3,7 +3,7 @@
 //
 // The program of one member of a group of cores that exchange: pieces go from
 // its memory through its unified buffer into the memories of others, whose
-// flags it posts. Addresses are the same in all members' memories.
+// flags it posts.
 #ifndef SYSTOLE_HOST_COMPILER_COLLECTIVES_MEMBER_PROGRAM_H_
 #define SYSTOLE_HOST_COMPILER_COLLECTIVES_MEMBER_PROGRAM_H_
 
@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "host/compiler/hbm_image.h"
 #include "host/compiler/schedule_builder.h"
+#include "systole/collective.h"
 #include "systole/gen/presets.h"
 #include "systole/program.h"
 
@@ -23,6 +24,10 @@ namespace systole::compiler {
 // That a preset's cores can exchange, as the group is placed.
 absl::Status CheckGroup(const std::vector<int>& group, int columns,
                         const Preset& preset);
+
+// That places of vectors, if any are given, are those of the group.
+absl::Status CheckMembers(const std::vector<MemberMemory>& memory,
+                          const std::vector<int>& group, const Preset& preset);
 
 class MemberProgram {
  public:

@@ -24,10 +24,15 @@ class Sender : public MemberProgram {
         spec_(spec) {}
 
   absl::StatusOr<Program> Compile() {
-    in_ = hbm().Allocate(WholeBeats(spec_.in_bytes));
-    out_ = hbm().Allocate(WholeBeats(spec_.out_bytes));
-    AddVector("in", in_, spec_.in_bytes);
-    AddVector("out", out_, spec_.out_bytes);
+    memory_ = spec_.memory;
+    if (memory_.empty()) {
+      MemberMemory all;
+      all.in = hbm().Allocate(WholeBeats(spec_.in_bytes));
+      all.out = hbm().Allocate(WholeBeats(spec_.out_bytes));
+      memory_.resize(spec_.group.size(), all);
+    }
+    AddVector("in", memory_[position()].in, spec_.in_bytes);
+    AddVector("out", memory_[position()].out, spec_.out_bytes);
     if (absl::Status s = CheckMemory(); !s.ok()) return s;
     MakePlaces(0);
     uint32_t waits = 0;
@@ -54,14 +59,14 @@ class Sender : public MemberProgram {
   int64_t WholeBeats(int64_t bytes) const {
     return (bytes + beat() - 1) / beat() * beat();
   }
-  void AddVector(const char* name, uint64_t at, int64_t bytes) {
+  void AddVector(const std::string& name, uint64_t at, int64_t bytes) {
     TensorInfo tensor;
     tensor.name = name;
     tensor.channels = bytes;
     tensor.hbm_addr = at;
     tensor.pitch = tensor.img_pitch = WholeBeats(bytes);
-    tensor.is_input = at == in_;
-    tensor.is_output = at == out_;
+    tensor.is_input = name == "in";
+    tensor.is_output = name == "out";
     AddTensor(std::move(tensor));
   }
 
@@ -91,11 +96,11 @@ class Sender : public MemberProgram {
         if (at >= part.bytes) continue;
         const int64_t bytes = std::min(piece_bytes(), part.bytes - at);
         const int64_t ub = Take();
-        Load(in_ + part.begin + at, bytes, ub);
+        Load(memory_[position()].in + part.begin + at, bytes, ub);
         for (const Place& place : part.places) {
           const bool last = --left_[place.to] == 0;
           Send(
-              place.to, out_ + place.byte + at, bytes, ub,
+              place.to, memory_[place.to].out + place.byte + at, bytes, ub,
               last && place.to != position() ? FlagOf(position(), place.to) : 0,
               WayOf(place.to));
         }
@@ -107,7 +112,7 @@ class Sender : public MemberProgram {
   bool WayOf(int to) const { return (to / 2) % 2 != 0; }
 
   const ExchangeSpec& spec_;
-  uint64_t in_ = 0, out_ = 0;
+  std::vector<MemberMemory> memory_;  // by position
   std::map<std::pair<int64_t, int64_t>, Part> parts_;
   std::map<int, int64_t> left_;  // pieces for each receiver
 };
@@ -117,6 +122,8 @@ absl::Status Check(const ExchangeSpec& spec, const Preset& preset) {
     return s;
   const auto size = static_cast<int>(spec.group.size());
   const int64_t beat = preset.beat_bytes();
+  if (absl::Status s = CheckMembers(spec.memory, spec.group, preset); !s.ok())
+    return s;
   if (spec.in_bytes < 1 || spec.out_bytes < 1) {
     return absl::InvalidArgumentError(
         absl::StrFormat("an exchange of vectors of %d bytes to vectors of %d",
@@ -151,7 +158,7 @@ absl::Status Check(const ExchangeSpec& spec, const Preset& preset) {
 
 ExchangeSpec AllGather(int64_t bytes, std::vector<int> group, int columns) {
   const auto size = static_cast<int>(group.size());
-  ExchangeSpec spec{bytes, bytes * size, {}, std::move(group), columns};
+  ExchangeSpec spec{bytes, bytes * size, {}, std::move(group), columns, {}};
   for (int from = 0; from < size; ++from)
     for (int to = 0; to < size; ++to)
       spec.transfers.push_back({from, to, 0, from * bytes, bytes});
@@ -161,7 +168,7 @@ ExchangeSpec AllGather(int64_t bytes, std::vector<int> group, int columns) {
 ExchangeSpec AllToAll(int64_t part_bytes, std::vector<int> group, int columns) {
   const auto size = static_cast<int>(group.size());
   const int64_t all = part_bytes * size;
-  ExchangeSpec spec{all, all, {}, std::move(group), columns};
+  ExchangeSpec spec{all, all, {}, std::move(group), columns, {}};
   for (int from = 0; from < size; ++from)
     for (int to = 0; to < size; ++to)
       spec.transfers.push_back(
@@ -172,7 +179,7 @@ ExchangeSpec AllToAll(int64_t part_bytes, std::vector<int> group, int columns) {
 ExchangeSpec Broadcast(int root, int64_t bytes, std::vector<int> group,
                        int columns) {
   const auto size = static_cast<int>(group.size());
-  ExchangeSpec spec{bytes, bytes, {}, std::move(group), columns};
+  ExchangeSpec spec{bytes, bytes, {}, std::move(group), columns, {}};
   for (int to = 0; to < size; ++to)
     spec.transfers.push_back({root, to, 0, 0, bytes});
   return spec;
@@ -180,7 +187,7 @@ ExchangeSpec Broadcast(int root, int64_t bytes, std::vector<int> group,
 
 ExchangeSpec Permute(const std::vector<std::pair<int, int>>& pairs,
                      int64_t bytes, std::vector<int> group, int columns) {
-  ExchangeSpec spec{bytes, bytes, {}, std::move(group), columns};
+  ExchangeSpec spec{bytes, bytes, {}, std::move(group), columns, {}};
   for (const auto& [from, to] : pairs)
     spec.transfers.push_back({from, to, 0, 0, bytes});
   return spec;

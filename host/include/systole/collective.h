@@ -28,6 +28,13 @@
 
 namespace systole::compiler {
 
+// Where a member has its vectors, in its own memory: multiples of the beat,
+// each with room for whole beats. An all-reduce needs ScratchBytes more; the
+// program's code, which is a segment of it, lies there too.
+struct MemberMemory {
+  uint64_t in = 0, out = 0, scratch = 0;
+};
+
 struct AllReduceSpec {
   enum class Operation { kSum, kMax, kMin };
   enum class Type { kFloat32, kBf16, kInt32 };
@@ -39,7 +46,12 @@ struct AllReduceSpec {
   // chips at most. Numbered as Device::OpenCores returns them.
   std::vector<int> group;
   int columns = 1;  // of the torus
+  // By position; empty: from 0 on, for all the same. The programs' prog_addr
+  // may be set to any free place.
+  std::vector<MemberMemory> memory;
 };
+
+int64_t ScratchBytes(const AllReduceSpec& spec, const Preset& preset);
 
 // A program for each position, with tensors "in" and "out" of one line of
 // `elements` values. Errors: kInvalidArgument (a group that is none, a preset
@@ -62,6 +74,7 @@ struct ExchangeSpec {
   std::vector<Transfer> transfers;
   std::vector<int> group;  // 1 to 8 different cores
   int columns = 1;         // of the torus
+  std::vector<MemberMemory> memory;  // as of AllReduceSpec, without scratch
 };
 
 // Every position gets the vectors of all, in the order of the positions.

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "host/runtime/board.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "host/runtime/guarded.h"
+
+namespace systole::runtime {
+
+Torus TorusOf(int chips) {
+  Torus torus{chips, 1};
+  for (int rows = 1; rows * rows <= chips; ++rows)
+    if (chips % rows == 0) torus = {chips / rows, rows};
+  return torus;
+}
+
+Board::Board(std::string backend, DeviceOptions options, int cores)
+    : backend_(std::move(backend)), options_(std::move(options)) {
+  const auto on_chip =
+      static_cast<int>(FindPreset(options_.preset)->chip.cores);
+  options_.torus = TorusOf((cores + on_chip - 1) / on_chip);
+}
+
+absl::StatusOr<systole::Device*> Board::Open(int core) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (devices_.empty()) {
+    auto devices = systole::Device::OpenCores(backend_, options_);
+    if (!devices.ok()) return devices.status();
+    devices_ = *std::move(devices);
+  }
+  return devices_[core].get();
+}
+
+void Board::Join(int threads) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [&] { return !running_; });
+  working_ += threads;
+}
+
+void Board::Leave() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  --working_;
+  changed_.notify_all();
+}
+
+absl::StatusOr<RunStats> Board::Run(int core, const Program& program) {
+  Launch own{core, &program, std::nullopt};
+  std::unique_lock<std::mutex> lock(mutex_);
+  launches_.push_back(&own);
+  while (!own.end) {
+    const bool all = static_cast<int>(launches_.size()) == working_;
+    if (running_ || !all) {
+      changed_.wait(lock);
+      // The last one that came, or left, wakes all: the first of them runs.
+      continue;
+    }
+    running_ = true;
+    std::vector<Launch*> launches = std::exchange(launches_, {});
+    lock.unlock();
+    RunAll(std::move(launches));
+    lock.lock();
+    running_ = false;
+    changed_.notify_all();
+  }
+  return *std::move(own.end);
+}
+
+void Board::RunAll(std::vector<Launch*> launches) {
+  std::sort(launches.begin(), launches.end(),
+            [](const Launch* a, const Launch* b) { return a->core < b->core; });
+  std::vector<absl::Status> started;
+  for (const Launch* launch : launches) {
+    started.push_back(Guarded(
+        [&] { return devices_[launch->core]->Start(*launch->program); }));
+  }
+  const Launch* first = nullptr;  // of those that failed by themselves
+  const auto in_vain = [&](const Launch& launch) {
+    const auto fault = devices_[launch.core]->fault();
+    return fault && fault->cause == isa::Fault::kWatchdog;
+  };
+  for (size_t i = 0; i < launches.size(); ++i) {
+    Launch& launch = *launches[i];
+    if (started[i].ok()) {
+      launch.end = Guarded([&] { return devices_[launch.core]->Wait(); });
+    } else {
+      launch.end = started[i];
+    }
+    if (!launch.end->ok() && first == nullptr && !in_vain(launch))
+      first = &launch;
+  }
+  if (first == nullptr) return;
+  const absl::Status cause = first->end->status();
+  for (Launch* launch : launches) {
+    if (launch->end->ok() || launch == first || !in_vain(*launch)) continue;
+    launch->end = absl::Status(
+        cause.code(),
+        absl::StrCat("core ", first->core, ": ", cause.message()));
+  }
+}
+
+}  // namespace systole::runtime

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The cores of chips that links join (docs/link.md), opened together, and their
+// programs, which run together. Each core has a thread that prepares its
+// programs. Simulated time stands still while any of these threads works, and
+// goes on once all of them wait for a program: then all programs start, and run
+// to their ends. So cycles do not depend on how the host schedules threads, and
+// the host counts as infinitely fast.
+//
+//   Board board(options, 8);
+//   // In the thread of a core:
+//   board.Join();                         // works from here on
+//   Board::Turn turn(board);              // to its end
+//   auto device = board.Open(core);       // memory
+//   auto stats = board.Run(core, program);
+#ifndef SYSTOLE_HOST_RUNTIME_BOARD_H_
+#define SYSTOLE_HOST_RUNTIME_BOARD_H_
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "systole/device.h"
+
+namespace systole::runtime {
+
+// As many columns as make it next to a square: four chips are 2 x 2.
+Torus TorusOf(int chips);
+
+// Thread-safe.
+class Board {
+ public:
+  // cores: the first ones of as many chips as they need. `options` are those of
+  // the chips, but for the torus.
+  Board(std::string backend, DeviceOptions options, int cores);
+  // Presets whose cores are opened so if there are several.
+  static bool IsFor(const Preset& preset) {
+    return preset.chip.link_bytes != 0;
+  }
+
+  const Torus& torus() const { return options_.torus; }
+  // Opens all cores the first time. Errors: those of Device::OpenCores.
+  absl::StatusOr<systole::Device*> Open(int core);
+
+  // A thread of a core works, or no longer does: it has nothing to do for now,
+  // or waits for another thread. Join waits while programs run.
+  void Join(int threads = 1);
+  void Leave();
+  // Runs a program that is in memory. Only for threads that have joined.
+  // Errors: those of Device::Start and Wait. If the core waits in vain for one
+  // whose program failed, the error says so.
+  absl::StatusOr<RunStats> Run(int core, const Program& program);
+
+  // Leaves at its end.
+  class Turn {
+   public:
+    explicit Turn(Board& board) : board_(board) {}
+    ~Turn() { board_.Leave(); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    Board& board_;
+  };
+
+ private:
+  struct Launch {
+    int core;
+    const Program* program;
+    std::optional<absl::StatusOr<RunStats>> end;
+  };
+  void RunAll(std::vector<Launch*> launches);
+
+  const std::string backend_;
+  DeviceOptions options_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<systole::Device>> devices_;
+  int working_ = 0;  // threads that have joined
+  bool running_ = false;
+  std::vector<Launch*> launches_;  // that wait
+};
+
+}  // namespace systole::runtime
+
+#endif  // SYSTOLE_HOST_RUNTIME_BOARD_H_

@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "host/runtime/link_collectives.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "host/ir/hlo/combiner.h"
+
+namespace systole::runtime {
+namespace {
+
+using compiler::AllReduceSpec;
+using compiler::ExchangeSpec;
+using ir::Node;
+using ir::Op;
+
+constexpr size_t kMaxMembers = 8;
+// Of all members together. Beyond that, the parts are so short that the host
+// is faster.
+constexpr size_t kMaxTransfers = 16384;
+// Results of a part of an output begin at multiples of it, as all values do.
+constexpr int64_t kAlign = 256;
+
+std::optional<AllReduceSpec> SumOf(const Node& node, const ir::Type& type) {
+  AllReduceSpec spec;
+  const std::optional<Op> op = ir::CombinerOf(*node.regions[0]);
+  if (!op) return std::nullopt;
+  switch (*op) {
+    case Op::kHloAdd:
+      spec.operation = AllReduceSpec::Operation::kSum;
+      break;
+    case Op::kHloMaximum:
+      spec.operation = AllReduceSpec::Operation::kMax;
+      break;
+    case Op::kHloMinimum:
+      spec.operation = AllReduceSpec::Operation::kMin;
+      break;
+    default:
+      return std::nullopt;
+  }
+  switch (type.element) {
+    case ir::ElementType::kFloat32:
+      spec.type = AllReduceSpec::Type::kFloat32;
+      break;
+    case ir::ElementType::kBfloat16:
+      spec.type = AllReduceSpec::Type::kBf16;
+      break;
+    case ir::ElementType::kInt32:
+      spec.type = AllReduceSpec::Type::kInt32;
+      break;
+    default:
+      return std::nullopt;
+  }
+  spec.elements = type.elements();
+  return spec;
+}
+
+// Where a part of a dense value lies: `count` entries of a dimension.
+struct Part {
+  int64_t lines, pitch;   // of the dimensions before it; bytes between two
+  int64_t begin, length;  // in a line, in bytes
+
+  Part(const ir::Type& type, int64_t dimension, int64_t first, int64_t count)
+      : lines(1) {
+    int64_t inner = ir::ElementBytes(type.element);
+    for (int d = 0; d < type.rank(); ++d) {
+      if (d < dimension) lines *= type.shape[d];
+      if (d > dimension) inner *= type.shape[d];
+    }
+    pitch = type.shape[dimension] * inner;
+    begin = first * inner;
+    length = count * inner;
+    if (count != type.shape[dimension]) return;
+    length *= lines;  // all of it
+    lines = 1;
+  }
+};
+
+// Adds the transfers of a part of one member's operand to a part of another
+// one's result. Returns false if there are too many.
+bool Connect(int from, const Part& source, int to, const Part& target,
+             ExchangeSpec& spec) {
+  const int64_t all = source.lines * source.length;
+  for (int64_t done = 0; done < all;) {
+    const int64_t here = done % source.length, there = done % target.length;
+    const int64_t bytes =
+        std::min(source.length - here, target.length - there);
+    if (spec.transfers.size() >= kMaxTransfers) return false;
+    spec.transfers.push_back(
+        {from, to, done / source.length * source.pitch + source.begin + here,
+         done / target.length * target.pitch + target.begin + there, bytes});
+    done += bytes;
+  }
+  return true;
+}
+
+bool Fill(const Node& node, int operand, int members,
+          const std::vector<int>& sources, ExchangeSpec& spec) {
+  const auto& a = node.attr<ir::HloCollectiveAttributes>();
+  const ir::Type& in = node.operands[operand].type();
+  const ir::Type& out = node.result_type(operand);
+  ir::Type piece = in;
+  if (node.op == Op::kHloAllToAll) piece.shape[a.dimension] /= members;
+  for (int from = 0; from < members; ++from) {
+    for (int to = 0; to < members; ++to) {
+      if (node.op == Op::kHloAllGather) {
+        const int64_t size = in.shape[a.dimension];
+        if (!Connect(from, Part(in, a.dimension, 0, size), to,
+                     Part(out, a.dimension, from * size, size), spec))
+          return false;
+      } else if (node.op == Op::kHloAllToAll) {
+        const int64_t cut = piece.shape[a.dimension],
+                      size = piece.shape[a.concat_dimension];
+        if (!Connect(from, Part(in, a.dimension, to * cut, cut), to,
+                     Part(out, a.concat_dimension, from * size, size), spec))
+          return false;
+      } else if (node.op == Op::kHloCollectivePermute
+                     ? sources[to] == from
+                     : from == 0) {
+        spec.transfers.push_back({from, to, 0, 0, in.bytes()});
+      }
+    }
+  }
+  return true;
+}
+
+std::optional<ExchangeSpec> ExchangeOf(const Node& node, int operand,
+                                       int members,
+                                       const std::vector<int>& sources,
+                                       const Preset& preset) {
+  ExchangeSpec spec;
+  spec.in_bytes = node.operands[operand].type().bytes();
+  spec.out_bytes = node.result_type(operand).bytes();
+  if (!Fill(node, operand, members, sources, spec)) return std::nullopt;
+  const int64_t beat = preset.beat_bytes();
+  for (const compiler::Transfer& t : spec.transfers) {
+    const bool ends = t.to_byte + t.bytes == spec.out_bytes;
+    if (t.from_byte % beat != 0 || t.to_byte % beat != 0 ||
+        (t.bytes % beat != 0 && !ends))
+      return std::nullopt;
+  }
+  return spec;
+}
+
+}  // namespace
+
+std::optional<LinkCollective> LinkCollectiveOf(const Node& node, int operand,
+                                               int members,
+                                               const std::vector<int>& sources,
+                                               const Preset& preset) {
+  const ir::Type& in = node.operands[operand].type();
+  LinkCollective collective;
+  collective.out_bytes = node.result_type(operand).bytes();
+  if (in.bytes() == 0 || collective.out_bytes == 0 ||
+      members > static_cast<int>(kMaxMembers))
+    return std::nullopt;
+  if (node.op == Op::kHloAllReduce || node.op == Op::kHloReduceScatter) {
+    auto spec = SumOf(node, in);
+    if (!spec || (members & (members - 1)) != 0) return std::nullopt;
+    if (node.op == Op::kHloReduceScatter) {
+      const auto& a = node.attr<ir::HloCollectiveAttributes>();
+      const Part part(in, a.dimension, 0, in.shape[a.dimension] / members);
+      if (part.lines != 1 || part.length % kAlign != 0) return std::nullopt;
+      collective.part_bytes = part.length;
+      collective.out_bytes = in.bytes();
+    }
+    collective.scratch_bytes = compiler::ScratchBytes(*spec, preset);
+    collective.spec = *std::move(spec);
+    return collective;
+  }
+  auto spec = ExchangeOf(node, operand, members, sources, preset);
+  if (!spec) return std::nullopt;
+  collective.spec = *std::move(spec);
+  return collective;
+}
+
+absl::StatusOr<std::vector<Program>> LinkCollective::Compile(
+    const std::vector<int>& group, int columns,
+    const std::vector<compiler::MemberMemory>& memory,
+    const Preset& preset) const {
+  const auto placed = [&](auto own) {
+    own.group = group;
+    own.columns = columns;
+    own.memory = memory;
+    return own;
+  };
+  if (const auto* sum = std::get_if<AllReduceSpec>(&spec))
+    return compiler::CompileAllReduce(placed(*sum), preset);
+  return compiler::CompileExchange(placed(std::get<ExchangeSpec>(spec)),
+                                   preset);
+}
+
+}  // namespace systole::runtime

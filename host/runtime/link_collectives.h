@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: Systole contributors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which collectives the cores of a board do themselves, by programs that send
+// over the links (systole/collective.h), and how.
+#ifndef SYSTOLE_HOST_RUNTIME_LINK_COLLECTIVES_H_
+#define SYSTOLE_HOST_RUNTIME_LINK_COLLECTIVES_H_
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "host/ir/module.h"
+#include "systole/collective.h"
+#include "systole/gen/presets.h"
+#include "systole/program.h"
+
+namespace systole::runtime {
+
+// One operand of a collective. The values lie dense, as on the host.
+struct LinkCollective {
+  // Without group, columns and memory.
+  std::variant<compiler::AllReduceSpec, compiler::ExchangeSpec> spec;
+  int64_t out_bytes = 0;      // of a member's output
+  int64_t scratch_bytes = 0;  // of its scratch
+  // The result of position p begins at byte p * part_bytes of its output.
+  int64_t part_bytes = 0;
+
+  // A program for each position. Errors: those of CompileAllReduce and
+  // CompileExchange.
+  absl::StatusOr<std::vector<Program>> Compile(
+      const std::vector<int>& group, int columns,
+      const std::vector<compiler::MemberMemory>& memory,
+      const Preset& preset) const;
+};
+
+// Of a node's operand and a group's members; nothing if the host has to do it.
+// sources: of collective_permute, by position the one that sends, or -1.
+std::optional<LinkCollective> LinkCollectiveOf(const ir::Node& node,
+                                               int operand, int members,
+                                               const std::vector<int>& sources,
+                                               const Preset& preset);
+
+}  // namespace systole::runtime
+
+#endif  // SYSTOLE_HOST_RUNTIME_LINK_COLLECTIVES_H_
