@@ -60,15 +60,21 @@ absl::StatusOr<RunStats> Board::Run(int core, const Program& program) {
     running_ = true;
     std::vector<Launch*> launches = std::exchange(launches_, {});
     lock.unlock();
-    RunAll(std::move(launches));
+    const uint64_t cycles = RunAll(std::move(launches));
     lock.lock();
+    cycles_ += cycles;
     running_ = false;
     changed_.notify_all();
   }
   return *std::move(own.end);
 }
 
-void Board::RunAll(std::vector<Launch*> launches) {
+uint64_t Board::TakeCycles() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return std::exchange(cycles_, 0);
+}
+
+uint64_t Board::RunAll(std::vector<Launch*> launches) {
   std::sort(launches.begin(), launches.end(),
             [](const Launch* a, const Launch* b) { return a->core < b->core; });
   std::vector<absl::Status> started;
@@ -76,6 +82,7 @@ void Board::RunAll(std::vector<Launch*> launches) {
     started.push_back(Guarded(
         [&] { return devices_[launch->core]->Start(*launch->program); }));
   }
+  uint64_t cycles = 0;            // of the longest program
   const Launch* first = nullptr;  // of those that failed by themselves
   const auto in_vain = [&](const Launch& launch) {
     const auto fault = devices_[launch.core]->fault();
@@ -88,17 +95,20 @@ void Board::RunAll(std::vector<Launch*> launches) {
     } else {
       launch.end = started[i];
     }
+    if (launch.end->ok())
+      cycles = std::max<uint64_t>(cycles, (*launch.end)->cycles);
     if (!launch.end->ok() && first == nullptr && !in_vain(launch))
       first = &launch;
   }
-  if (first == nullptr) return;
+  if (first == nullptr) return cycles;
   const absl::Status cause = first->end->status();
   for (Launch* launch : launches) {
     if (launch->end->ok() || launch == first || !in_vain(*launch)) continue;
-    launch->end = absl::Status(
-        cause.code(),
-        absl::StrCat("core ", first->core, ": ", cause.message()));
+    launch->end =
+        absl::Status(cause.code(),
+                     absl::StrCat("core ", first->core, ": ", cause.message()));
   }
+  return cycles;
 }
 
 }  // namespace systole::runtime

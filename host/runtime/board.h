@@ -55,6 +55,9 @@ class Board {
   // Errors: those of Device::Start and Wait. If the core waits in vain for one
   // whose program failed, the error says so.
   absl::StatusOr<RunStats> Run(int core, const Program& program);
+  // Simulated time since the last call: of programs that started together the
+  // longest counts.
+  uint64_t TakeCycles();
 
   // Leaves at its end.
   class Turn {
@@ -74,7 +77,8 @@ class Board {
     const Program* program;
     std::optional<absl::StatusOr<RunStats>> end;
   };
-  void RunAll(std::vector<Launch*> launches);
+  // Cycles of the longest.
+  uint64_t RunAll(std::vector<Launch*> launches);
 
   const std::string backend_;
   DeviceOptions options_;
@@ -83,6 +87,7 @@ class Board {
   std::vector<std::unique_ptr<systole::Device>> devices_;
   int working_ = 0;  // threads that have joined
   bool running_ = false;
+  uint64_t cycles_ = 0;
   std::vector<Launch*> launches_;  // that wait
 };
 

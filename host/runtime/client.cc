@@ -166,8 +166,7 @@ std::shared_ptr<Executable::Run> Executable::NewRun(Client& client) const {
     run->communicator = std::make_unique<LinkCommunicator>(
         *groups_, grid_.count(), *client.board(), client.preset());
   } else {
-    run->communicator =
-        std::make_unique<Communicator>(*groups_, grid_.count());
+    run->communicator = std::make_unique<Communicator>(*groups_, grid_.count());
   }
   run->joined.resize(grid_.count());
   return run;

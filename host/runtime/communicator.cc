@@ -64,8 +64,8 @@ absl::Status LinkCommunicator::Compile(
   for (size_t i = 0; i < collectives.size(); ++i) {
     std::vector<compiler::MemberMemory> memory;
     for (const Member* member : members) memory.push_back(member->memory[i]);
-    auto programs = collectives[i].Compile(group, board_.torus().columns,
-                                           memory, preset_);
+    auto programs =
+        collectives[i].Compile(group, board_.torus().columns, memory, preset_);
     // Of groups that lie on the chips in another way.
     if (absl::IsInvalidArgument(programs.status())) {
       for (Member* member : members) member->on_host = true;
@@ -73,8 +73,8 @@ absl::Status LinkCommunicator::Compile(
     }
     if (!programs.ok()) {
       return absl::Status(programs.status().code(),
-                          absl::StrCat("node '", node.name, "': ",
-                                       programs.status().message()));
+                          absl::StrCat("node '", node.name,
+                                       "': ", programs.status().message()));
     }
     for (size_t p = 0; p < members.size(); ++p)
       members[p]->programs.push_back(std::move((*programs)[p]));
@@ -145,8 +145,7 @@ absl::StatusOr<PlacedValues> LinkCommunicator::Exchange(
     const auto offset =
         static_cast<uint64_t>(member.position * collectives[i].part_bytes);
     value->device =
-        offset == 0 ? outs[i]
-                    : std::make_shared<DeviceMemory>(outs[i], offset);
+        offset == 0 ? outs[i] : std::make_shared<DeviceMemory>(outs[i], offset);
     values.push_back(std::move(value));
   }
   return values;

@@ -44,7 +44,7 @@ class Communicator {
   // `groups`, and the board that the devices are of, if any, must outlive the
   // communicator.
   Communicator(const CollectiveGroups& groups, int processes,
-                   Board* board = nullptr)
+               Board* board = nullptr)
       : groups_(groups), rendezvous_(groups, processes, board) {}
   virtual ~Communicator() = default;
 

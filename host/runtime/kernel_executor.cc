@@ -120,8 +120,8 @@ absl::StatusOr<std::shared_ptr<DeviceMemory>> KernelExecutor::CodeOf(
 absl::Status KernelExecutor::Run(Program& program) {
   const absl::StatusOr<systole::Device*> device = core_.Open();
   if (!device.ok()) return device.status();
-  const auto memory = Allocate(static_cast<int64_t>(
-      program.descriptors.size() * isa::kDescriptorBytes));
+  const auto memory = Allocate(
+      static_cast<int64_t>(program.descriptors.size() * isa::kDescriptorBytes));
   if (!memory.ok()) return memory.status();
   program.prog_addr = (*memory)->address();
   if (absl::Status s = (*device)->Load(program); !s.ok()) return s;

@@ -84,8 +84,7 @@ bool Connect(int from, const Part& source, int to, const Part& target,
   const int64_t all = source.lines * source.length;
   for (int64_t done = 0; done < all;) {
     const int64_t here = done % source.length, there = done % target.length;
-    const int64_t bytes =
-        std::min(source.length - here, target.length - there);
+    const int64_t bytes = std::min(source.length - here, target.length - there);
     if (spec.transfers.size() >= kMaxTransfers) return false;
     spec.transfers.push_back(
         {from, to, done / source.length * source.pitch + source.begin + here,
@@ -115,9 +114,8 @@ bool Fill(const Node& node, int operand, int members,
         if (!Connect(from, Part(in, a.dimension, to * cut, cut), to,
                      Part(out, a.concat_dimension, from * size, size), spec))
           return false;
-      } else if (node.op == Op::kHloCollectivePermute
-                     ? sources[to] == from
-                     : from == 0) {
+      } else if (node.op == Op::kHloCollectivePermute ? sources[to] == from
+                                                      : from == 0) {
         spec.transfers.push_back({from, to, 0, 0, in.bytes()});
       }
     }

@@ -122,7 +122,9 @@ absl::Status Info(const InfoArgs& args) {
   const auto module = ModuleKindOf(input, args.module.signature);
   if (!module.ok()) return module.status();
   if (*module != ModuleKind::kNone) return ModuleInfo(args, *module);
-  if (absl::Status s = CheckModuleArgs(input, ModuleKind::kNone, args.module); !s.ok()) return s;
+  if (absl::Status s = CheckModuleArgs(input, ModuleKind::kNone, args.module);
+      !s.ok())
+    return s;
   if (!args.preset.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         input,

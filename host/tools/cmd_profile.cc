@@ -307,7 +307,8 @@ absl::Status RunProfile(const ProfileArgs& args) {
           return PrintAndWrite(args, profile, sum);
         });
   }
-  if (absl::Status s = CheckModuleArgs(args.run.model, ModuleKind::kNone, args.run.module);
+  if (absl::Status s =
+          CheckModuleArgs(args.run.model, ModuleKind::kNone, args.run.module);
       !s.ok())
     return s;
   return ProfileModel(args);

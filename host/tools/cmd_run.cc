@@ -60,7 +60,9 @@ absl::Status RunFile(const RunArgs& args) {
   const auto module = ModuleKindOf(args.model, args.module.signature);
   if (!module.ok()) return module.status();
   if (*module != ModuleKind::kNone) return RunModuleFile(args, *module);
-  if (absl::Status s = CheckModuleArgs(args.model, ModuleKind::kNone, args.module); !s.ok())
+  if (absl::Status s =
+          CheckModuleArgs(args.model, ModuleKind::kNone, args.module);
+      !s.ok())
     return s;
   return RunModel(args);
 }

@@ -36,6 +36,8 @@ struct Inputs {
 struct Results {
   std::vector<std::vector<Literal>> outputs;  // of each output, run by run
   runtime::CoreWork work;
+  // Simulated cycles of linked cores, which run at the same time.
+  std::optional<uint64_t> elapsed;
   std::vector<Part> parts;
 };
 
@@ -138,11 +140,9 @@ absl::StatusOr<Results> RunAll(const RunArgs& args, Progress& progress,
       results.outputs[i].push_back(std::move((*outputs)[i]));
   }
   progress.Clear();
-  for (int d = 0; d < client.devices(); ++d) {
-    const runtime::CoreWork work = client.device(d).TakeWork();
-    results.work.programs += work.programs;
-    results.work.stats.Add(work.stats);
-  }
+  for (int d = 0; d < client.devices(); ++d)
+    results.work.Add(client.device(d).TakeWork());
+  if (client.board() != nullptr) results.elapsed = client.board()->TakeCycles();
   return results;
 }
 
@@ -205,6 +205,18 @@ void PrintTable(const RunArgs& args, const std::string& preset,
     std::printf("cycles: %s in %s (%.2f s)\n", Thousands(cycles).c_str(),
                 Counted(work.programs, "program").c_str(),
                 work.stats.host_cpu_seconds);
+    if (results.elapsed) {
+      std::printf("  from begin to end, the devices at the same time: %s\n",
+                  Thousands(static_cast<int64_t>(*results.elapsed)).c_str());
+    }
+    if (work.exchanges > 0) {
+      std::printf("  of these, exchanges between devices: %s (%s) in %s\n",
+                  Thousands(static_cast<int64_t>(work.exchange_cycles)).c_str(),
+                  Percent(static_cast<double>(work.exchange_cycles) /
+                          static_cast<double>(cycles))
+                      .c_str(),
+                  Counted(work.exchanges, "program").c_str());
+    }
   }
 }
 
@@ -221,6 +233,9 @@ Json ToJson(const RunArgs& args, const std::string& preset,
                {"devices", program.devices},
                {"runs", inputs.runs.size()},
                {"cycles", timed ? Json(work.stats.cycles) : Json()},
+               {"elapsed_cycles",
+                timed && results.elapsed ? Json(*results.elapsed) : Json()},
+               {"exchange_cycles", timed ? Json(work.exchange_cycles) : Json()},
                {"host_cpu_seconds", work.stats.host_cpu_seconds},
                {"parts", Json::array()},
                {"outputs", Json::array()},

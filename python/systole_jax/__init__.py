@@ -3,7 +3,7 @@
 """The PJRT plugin of Systole for JAX: JAX_PLATFORMS=systole python script.py
 
 jax calls initialize() when it looks for its backends. Environment variables that the plugin reads:
-SYSTOLE_BACKEND=iss|rtl, SYSTOLE_PRESET=v2|lite|mini, SYSTOLE_DEVICES=n, SYSTOLE_FALLBACK=allow|error, SYSTOLE_REPORT=1.
+SYSTOLE_BACKEND=iss|rtl, SYSTOLE_PRESET=v2|lite|mini|litechip|..., SYSTOLE_DEVICES=n, SYSTOLE_FALLBACK=allow|error, SYSTOLE_REPORT=1.
 """
 
 import os

@@ -51,23 +51,23 @@ _systole() {
   done
   case "$command:$before" in
     "run":--backend) _systole_words "rtl iss serial:"; return ;;
-    "run":--preset) _systole_words "nano edge v1 mini v2 lite board8 board minichip v2chip edgechip"; return ;;
+    "run":--preset) _systole_words "nano edge v1 mini v2 lite board8 board minichip v2chip edgechip litechip"; return ;;
     "run":--batch | "run":--stall | "run":--threads | "run":--flip | "run":--seed | "run":--random | "run":--devices | "run":--images | "run":--trace-layer | "run":--trace-window | "run":--trace-run | "run":--trace-core) COMPREPLY=(); return ;;
     "run":--firmware | "run":--signature | "run":-i | "run":--input | "run":-o | "run":--output | "run":--check | "run":--input-shape | "run":--dim | "run":--fix | "run":--memory | "run":--second | "run":--dump | "run":--model | "run":--trace) _systole_files ""; return ;;
     "run":--reports | "run":--tensors | "run":--digits | "run":--waves) _systole_folders; return ;;
     "run":--host-operators) _systole_words "allow error alone"; return ;;
     "run":--precision) _systole_words "default high highest"; return ;;
-    "profile":--preset) _systole_words "nano edge v1 mini v2 lite board8 board minichip v2chip edgechip"; return ;;
+    "profile":--preset) _systole_words "nano edge v1 mini v2 lite board8 board minichip v2chip edgechip litechip"; return ;;
     "profile":--batch | "profile":--seed) COMPREPLY=(); return ;;
     "profile":--signature | "profile":--firmware | "profile":-o | "profile":--output | "profile":--perfetto | "profile":--xspace | "profile":--json | "profile":--input-shape | "profile":--dim | "profile":--fix) _systole_files ""; return ;;
     "profile":--precision) _systole_words "default high highest"; return ;;
-    "bench":--preset) _systole_words "nano edge v1 v2 lite board8 board v2chip edgechip"; return ;;
+    "bench":--preset) _systole_words "nano edge v1 v2 lite board8 board v2chip edgechip litechip"; return ;;
     "bench":--batch | "bench":--starts | "bench":--seed) COMPREPLY=(); return ;;
     "bench":--backend) _systole_words "rtl iss"; return ;;
     "bench":--model | "bench":--compare) _systole_files ""; return ;;
     "bench":--digits | "bench":--reports) _systole_folders; return ;;
     "train":--backend) _systole_words "iss rtl"; return ;;
-    "train":--preset) _systole_words "v2 lite v2chip"; return ;;
+    "train":--preset) _systole_words "v2 lite v2chip litechip"; return ;;
     "train":--steps | "train":--batch | "train":--rate | "train":--momentum | "train":--seed | "train":--test-images | "train":--eval-every | "train":--goal | "train":--stop | "train":--trace-layer | "train":--trace-window | "train":--trace-run | "train":--trace-core) COMPREPLY=(); return ;;
     "train":--optimiser) _systole_words "adam sgd"; return ;;
     "train":--digits | "train":--test-digits | "train":--reports | "train":--waves) _systole_folders; return ;;
@@ -80,8 +80,8 @@ _systole() {
     "compile":--print-ir-after) _systole_words "input lowering-head lowering lowering-tail plan column-joining channel-grouping vector-fusion epilogue-joining tiling tile-sharing memory-planning descriptors dependence-analysis scheduling sync-flags"; return ;;
     "compile":--host-operators) _systole_words "allow error alone"; return ;;
     "asm":-o | "asm":--output) _systole_files ""; return ;;
-    "asm":--preset) _systole_words "nano edge v1 mini v2 lite board8 board minichip v2chip edgechip"; return ;;
-    "info":--preset) _systole_words "mini v2 lite minichip v2chip"; return ;;
+    "asm":--preset) _systole_words "nano edge v1 mini v2 lite board8 board minichip v2chip edgechip litechip"; return ;;
+    "info":--preset) _systole_words "mini v2 lite minichip v2chip litechip"; return ;;
     "info":--signature | "info":--input-shape | "info":--dim | "info":--fix) _systole_files ""; return ;;
     "info":--precision) _systole_words "default high highest"; return ;;
     "board info":--port) _systole_files ""; return ;;

@@ -20,7 +20,7 @@ complete -c systole -n '__fish_seen_subcommand_from board; and not __fish_seen_s
 complete -c systole -n '__fish_seen_subcommand_from board; and not __fish_seen_subcommand_from info test run' -a run -d 'Run a model, or the digits network with each layer compared with the golden model'
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -s h -l help -d 'Print this help message and exit'
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l backend -x -a 'rtl iss serial:' -d 'Where to run'
-complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l preset -x -a 'nano edge v1 mini v2 lite board8 board minichip v2chip edgechip' -d 'Configuration'
+complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l preset -x -a 'nano edge v1 mini v2 lite board8 board minichip v2chip edgechip litechip' -d 'Configuration'
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l batch -x -d 'Images per run. Default'
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l stall -x -d 'Stall every stream at random, in N of 256 cycles (rtl)'
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l threads -x -d 'Threads that simulate a chip with two cores. 2 is faster if two processors are idle (rtl)'
@@ -60,7 +60,7 @@ complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_sub
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -l waves -x -a '(__fish_complete_directories)' -d 'Folder for the waveform that a fault, a failed assertion or a wrong value leaves'
 complete -c systole -n '__fish_seen_subcommand_from run; and not __fish_seen_subcommand_from board' -F
 complete -c systole -n '__fish_seen_subcommand_from profile' -s h -l help -d 'Print this help message and exit'
-complete -c systole -n '__fish_seen_subcommand_from profile' -l preset -x -a 'nano edge v1 mini v2 lite board8 board minichip v2chip edgechip' -d 'Configuration'
+complete -c systole -n '__fish_seen_subcommand_from profile' -l preset -x -a 'nano edge v1 mini v2 lite board8 board minichip v2chip edgechip litechip' -d 'Configuration'
 complete -c systole -n '__fish_seen_subcommand_from profile' -l batch -x -d 'Images per run. Default'
 complete -c systole -n '__fish_seen_subcommand_from profile' -l train -d 'Profile a training step of the digits network instead of a model. Default'
 complete -c systole -n '__fish_seen_subcommand_from profile' -l verbose -d 'Of a model that is refused, list everything that stands in the way'
@@ -78,7 +78,7 @@ complete -c systole -n '__fish_seen_subcommand_from profile' -l dim -r -F -d 'NA
 complete -c systole -n '__fish_seen_subcommand_from profile' -l fix -r -F -d 'NAME=FILE.npy or NAME=NUMBERS, such as rate=16000'
 complete -c systole -n '__fish_seen_subcommand_from profile' -F
 complete -c systole -n '__fish_seen_subcommand_from bench' -s h -l help -d 'Print this help message and exit'
-complete -c systole -n '__fish_seen_subcommand_from bench' -l preset -x -a 'nano edge v1 v2 lite board8 board v2chip edgechip' -d 'Configuration. For models'
+complete -c systole -n '__fish_seen_subcommand_from bench' -l preset -x -a 'nano edge v1 v2 lite board8 board v2chip edgechip litechip' -d 'Configuration. For models'
 complete -c systole -n '__fish_seen_subcommand_from bench' -l batch -x -d 'Images per run, for models and the section training'
 complete -c systole -n '__fish_seen_subcommand_from bench' -l backend -x -a 'rtl iss' -d 'Where to run'
 complete -c systole -n '__fish_seen_subcommand_from bench' -l model -r -F -d 'Model whose convolutions are measured'
@@ -92,7 +92,7 @@ complete -c systole -n '__fish_seen_subcommand_from bench' -l quiet -d 'Do not s
 complete -c systole -n '__fish_seen_subcommand_from bench' -F
 complete -c systole -n '__fish_seen_subcommand_from train' -s h -l help -d 'Print this help message and exit'
 complete -c systole -n '__fish_seen_subcommand_from train' -l backend -x -a 'iss rtl' -d 'Where to train'
-complete -c systole -n '__fish_seen_subcommand_from train' -l preset -x -a 'v2 lite v2chip' -d 'Configuration'
+complete -c systole -n '__fish_seen_subcommand_from train' -l preset -x -a 'v2 lite v2chip litechip' -d 'Configuration'
 complete -c systole -n '__fish_seen_subcommand_from train' -l steps -x -d 'Number of steps, over which the rate falls to 0'
 complete -c systole -n '__fish_seen_subcommand_from train' -l batch -x -d 'Images per step'
 complete -c systole -n '__fish_seen_subcommand_from train' -l rate -x -d 'Learning rate of the first step. It falls linearly to 0'
@@ -135,12 +135,12 @@ complete -c systole -n '__fish_seen_subcommand_from compile' -l json -d 'Print J
 complete -c systole -n '__fish_seen_subcommand_from compile' -F
 complete -c systole -n '__fish_seen_subcommand_from asm' -s h -l help -d 'Print this help message and exit'
 complete -c systole -n '__fish_seen_subcommand_from asm' -s o -l output -r -F -d 'Program file to write'
-complete -c systole -n '__fish_seen_subcommand_from asm' -l preset -x -a 'nano edge v1 mini v2 lite board8 board minichip v2chip edgechip' -d 'Configuration'
+complete -c systole -n '__fish_seen_subcommand_from asm' -l preset -x -a 'nano edge v1 mini v2 lite board8 board minichip v2chip edgechip litechip' -d 'Configuration'
 complete -c systole -n '__fish_seen_subcommand_from asm' -F
 complete -c systole -n '__fish_seen_subcommand_from disasm' -s h -l help -d 'Print this help message and exit'
 complete -c systole -n '__fish_seen_subcommand_from disasm' -F
 complete -c systole -n '__fish_seen_subcommand_from info; and not __fish_seen_subcommand_from board' -s h -l help -d 'Print this help message and exit'
-complete -c systole -n '__fish_seen_subcommand_from info; and not __fish_seen_subcommand_from board' -l preset -x -a 'mini v2 lite minichip v2chip' -d 'Configuration that StableHLO, a float or an ONNX model is looked at for'
+complete -c systole -n '__fish_seen_subcommand_from info; and not __fish_seen_subcommand_from board' -l preset -x -a 'mini v2 lite minichip v2chip litechip' -d 'Configuration that StableHLO, a float or an ONNX model is looked at for'
 complete -c systole -n '__fish_seen_subcommand_from info; and not __fish_seen_subcommand_from board' -l json -d 'Print JSON instead of tables'
 complete -c systole -n '__fish_seen_subcommand_from info; and not __fish_seen_subcommand_from board' -l verbose -d 'Of a model that is refused, list everything that stands in the way'
 complete -c systole -n '__fish_seen_subcommand_from info; and not __fish_seen_subcommand_from board' -l signature -r -F -d 'The signature of a TensorFlow Lite model to use'

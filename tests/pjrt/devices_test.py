@@ -211,6 +211,18 @@ class Devices(unittest.TestCase):
         for devices in (2, 4, 8):
             self.assertEqual(self.value(COLLECTIVES, devices)[0], "done")
 
+    def test_collectives_over_links(self):
+        """On linked chips, by simulator and RTL: the same values as through the host."""
+        report = {"SYSTOLE_PRESET": "minichip", "SYSTOLE_REPORT": "1"}
+        first = COLLECTIVES.split("close(on_d(lambda v: lax.while")[0] + 'print("done")'  # loops of eight cores take the RTL minutes
+        for devices, backend, code in ((8, "iss", COLLECTIVES), (2, "rtl", COLLECTIVES), (8, "rtl", first)):
+            out, err = self.value(code, devices, SYSTOLE_BACKEND=backend, **report)
+            self.assertEqual(out, "done")
+            self.assertIn("over the links", err)
+        out, err = self.value(FUNCTIONS, 8, **report)
+        self.assertRegex(out, "^2[0-9] functions$")
+        self.assertIn("over the links", err)
+
     def test_arrays(self):
         for devices in (4, 8):
             self.assertEqual(self.value(ARRAYS, devices)[0], "done")

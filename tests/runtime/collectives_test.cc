@@ -121,11 +121,11 @@ TEST(DevicesTest, LargeSums) {
        {"group_size=1", "replica_groups=[4, 5, 0, 1, 6, 7, 2, 3], group_size=8",
         "replica_groups=[0, 2, 4, 6, 1, 3, 5, 7], group_size=4",
         "replica_groups=[3, 2, 1, 0, 7, 6, 5, 4], group_size=2"}) {
-    const auto module = Module(absl::StrCat(
-        "%x = f32[5000] parameter(), name=\"x\"\n"
-        "%a = (f32[5000], f32[5000]) hlo.all_reduce(%x, %x), ",
-        groups, ", channel=1, use_global_device_ids=true ADD\n",
-        "%y = f32[5000] hlo.multiply(%a, %a#1)"));
+    const auto module = Module(
+        absl::StrCat("%x = f32[5000] parameter(), name=\"x\"\n"
+                     "%a = (f32[5000], f32[5000]) hlo.all_reduce(%x, %x), ",
+                     groups, ", channel=1, use_global_device_ids=true ADD\n",
+                     "%y = f32[5000] hlo.multiply(%a, %a#1)"));
     ASSERT_NE(module, nullptr);
     std::vector<Literals> inputs;
     for (int p = 0; p < 8; ++p)
@@ -247,8 +247,7 @@ TEST(DevicesTest, LoopsAndBranches) {
   EXPECT_NE((*wanted)[2], (*wanted)[3]);
   const auto executable = client->Compile(module->Clone(), grid);
   ASSERT_TRUE(executable.ok()) << executable.status();
-  EXPECT_EQ((*executable)->placement().collectives.operations,
-            Links() ? 0 : 2);
+  EXPECT_EQ((*executable)->placement().collectives.operations, Links() ? 0 : 2);
   EXPECT_EQ((*executable)->placement().linked.operations, Links() ? 2 : 0);
   EXPECT_EQ((*executable)->placement().host.operations, 0);
   for (int round = 0; round < 5; ++round) {

@@ -126,11 +126,10 @@ class Member : public MemberProgram {
     const auto count = static_cast<int64_t>(code->words.size());
     if (count * 8 > kCodeBytes)
       return absl::InternalError("the code of an all-reduce has no room");
-    const DataSegment segment =
-        vpu::Segment("all_reduce",
-                     memory_[position()].scratch +
-                         kLandings * VectorBytes(spec_, preset()),
-                     code->words);
+    const DataSegment segment = vpu::Segment(
+        "all_reduce",
+        memory_[position()].scratch + kLandings * VectorBytes(spec_, preset()),
+        code->words);
     const vpu::CodeLoad in = vpu::LoadCode(segment.hbm_addr, 0, count, 0);
     AddSegment(segment);
     // The vector may be read from here on.
@@ -218,8 +217,7 @@ class Member : public MemberProgram {
   void Give(const Step& step, int before, int64_t ub) {
     for (int r = before - 1; r >= 0; --r) {
       const bool last = r == 0 && --given_left_[step.half] == 0;
-      SendPiece(step.half, r, /*doubling=*/true, step.piece, ub,
-                r > 0 || last);
+      SendPiece(step.half, r, /*doubling=*/true, step.piece, ub, r > 0 || last);
     }
   }
 
@@ -309,10 +307,10 @@ class Member : public MemberProgram {
   std::vector<Exchange> halves_;
   std::vector<Step> steps_;
   uint32_t halt_waits_ = 0;
-  int64_t given_left_[2] = {0, 0};  // pieces for the first partner
+  int64_t given_left_[2] = {0, 0};    // pieces for the first partner
   std::vector<MemberMemory> memory_;  // by position
-  std::map<int64_t, int64_t> kept_;  // by begin of a piece: its place
-  uint32_t ready_ = 0;               // the flag that was waited for
+  std::map<int64_t, int64_t> kept_;   // by begin of a piece: its place
+  uint32_t ready_ = 0;                // the flag that was waited for
 };
 
 absl::Status Check(const AllReduceSpec& spec, const Preset& preset) {

@@ -37,8 +37,7 @@ absl::Status CheckGroup(const std::vector<int>& group, int columns,
 }
 
 absl::Status CheckMembers(const std::vector<MemberMemory>& memory,
-                          const std::vector<int>& group,
-                          const Preset& preset) {
+                          const std::vector<int>& group, const Preset& preset) {
   if (memory.empty()) return absl::OkStatus();
   if (memory.size() != group.size()) {
     return absl::InvalidArgumentError(

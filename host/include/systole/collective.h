@@ -72,8 +72,8 @@ struct Transfer {
 struct ExchangeSpec {
   int64_t in_bytes = 0, out_bytes = 0;  // of a vector before and after
   std::vector<Transfer> transfers;
-  std::vector<int> group;  // 1 to 8 different cores
-  int columns = 1;         // of the torus
+  std::vector<int> group;            // 1 to 8 different cores
+  int columns = 1;                   // of the torus
   std::vector<MemberMemory> memory;  // as of AllReduceSpec, without scratch
 };
 

@@ -105,9 +105,8 @@ Send RandomSend(const SendWorld& world, std::mt19937* random) {
   d.dst_y = static_cast<uint32_t>(below(world.rows));
   d.dst_core = static_cast<uint32_t>(below(2));
   d.link_flag = static_cast<uint32_t>(below(isa::kNumLinkFlags));
-  d.header.flags =
-      static_cast<uint8_t>(below(2) * Send::kLinkPost +
-                           below(2) * Send::kNegative);
+  d.header.flags = static_cast<uint8_t>(below(2) * Send::kLinkPost +
+                                        below(2) * Send::kNegative);
   if (below(5) == 0) {
     d.header.flags |= Send::kLinkPost | Send::kEmpty;
     return d;
