@@ -58,14 +58,10 @@ class StableHloCli(unittest.TestCase):
     def test_cores_on_links(self):
         """Programs of several devices on linked chips: each backend equal to the golden model, exchanges counted."""
         for program in sorted(DIVIDED):
-            outputs = []
             for backend in ("iss", "rtl"):
-                out = self.folder / f"{program}-{backend}.npy"
                 result = self.run_json(program, "--random", "1", "--backend", backend, "--preset", "minichip", "--devices",
-                                       str(DIVIDED[program]), "--check", DATA / f"{program}.mlirbc", "--output", out)
+                                       str(DIVIDED[program]), "--check", DATA / f"{program}.mlirbc")
                 self.assertTrue(result["check"]["bit_exact"], program)
-                outputs.append(out.read_bytes())
-            self.assertEqual(outputs[0], outputs[1], program)
             self.assertGreater(result["elapsed_cycles"], 0)
             # All cores together need at most their number times as long.
             self.assertLessEqual(result["elapsed_cycles"], result["cycles"])
