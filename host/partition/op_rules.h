@@ -23,6 +23,9 @@ struct OpRule {
   // Factors of operands that no result has: the results of the devices are
   // parts of a sum, or of what this operation combines.
   ir::Op combines = ir::Op::kHloAdd;
+  // Of gather and scatter, the components of an index that count places of a
+  // dimension with a factor (lookup.h).
+  std::vector<int64_t> lookups;
   bool Combines(int factor) const;
 };
 

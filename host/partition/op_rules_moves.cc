@@ -129,6 +129,20 @@ void ForWindows(const Windows& w, const ir::Type& operand,
   (void)indices;
 }
 
+// Dimensions of operand 0 from which each window has one place, which a
+// component of the index counts.
+template <typename Divide>
+void Lookups(const Ints& components, const Ints& single, RuleMaker& make,
+             Divide divide) {
+  for (size_t c = 0; c < components.size(); ++c) {
+    if (!Holds(single, components[c])) continue;
+    const int factor = make.New();
+    make.Operand(0, components[c], factor);
+    divide(components[c], factor);
+    make.rule().lookups.push_back(static_cast<int64_t>(c));
+  }
+}
+
 void Gather(const Node& node, RuleMaker& make) {
   const auto& a = node.attr<ir::HloGatherAttributes>();
   const Windows windows{a.offset_dims, a.collapsed_slice_dims,
@@ -143,6 +157,7 @@ void Gather(const Node& node, RuleMaker& make) {
         make.Result(0, to, factor);
         if (batched >= 0) make.Operand(0, batched, factor);
       });
+  Lookups(a.start_index_map, a.collapsed_slice_dims, make, [](int64_t, int) {});
 }
 
 // Of updates on zeros that are added, each device may add its own.
@@ -172,6 +187,8 @@ void Scatter(const Node& node, RuleMaker& make) {
         make.Operand(0, batched, factor);
         make.Result(0, batched, factor);
       });
+  Lookups(a.scatter_dims_to_operand_dims, a.inserted_window_dims, make,
+          [&](int64_t d, int factor) { make.Result(0, d, factor); });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "host/ir/verifier.h"
 #include "host/partition/chooser.h"
+#include "host/partition/lookup.h"
 #include "host/partition/scope.h"
 
 namespace systole::partition {
@@ -221,13 +222,21 @@ class Partitioner {
     if (node.op == Op::kHloIota)
       return {{scope.Count(node, shardings[0]), shardings[0], node.type}};
     SetTileSizes(rule, operand_types, copy.type, copy);
+    const Lookup lookup(node, rule, division, scope);
+    if (lookup.needed()) copy.operands[1] = lookup.Places(copy.operands[1]);
+    const Value places = lookup.needed() ? copy.operands[1] : Value();
     const Node* made = AddCopy(std::move(copy), scope);
     const Parts parts = kept.empty() ? Combined(rule, division) : Parts();
     std::vector<Tiles> results;
     for (int r = 0; r < node.results(); ++r) {
       Value value(const_cast<Node*>(made), r);
-      if (!parts.empty())
-        value = scope.AllReduce(value, rule.combines, parts, division.devices);
+      const bool looked_up = lookup.needed() && node.op == Op::kHloGather;
+      if (looked_up) value = lookup.Own(value, places);
+      if (!parts.empty()) {
+        value = looked_up ? lookup.Sum(value, parts)
+                          : scope.AllReduce(value, rule.combines, parts,
+                                            division.devices);
+      }
       results.push_back({value, shardings[r], node.result_type(r)});
     }
     return results;

@@ -233,6 +233,9 @@ TEST(PartitionTest, NothingIsExchangedWithoutNeed) {
   EXPECT_EQ(collectives("convolution", 0, {{{all}, {}, {}, {}}, {}}), 0);
   EXPECT_EQ(collectives("loop", 0, {{{all}, {}}, {}}), 0);
   EXPECT_EQ(collectives("scatter_add", 2, {{{all}, {}}, {}}), 1);
+  // Rows that are looked up where they are.
+  EXPECT_EQ(collectives("gather", 0, {{{all}, {}}, {}}), 1);
+  EXPECT_EQ(collectives("scatter", 0, {{{all}, {}}, {}}), 0);
 }
 
 // A product's parts stay parts through additions, until they are needed.

@@ -162,6 +162,36 @@ std::vector<TestProgram> Make() {
            "%y = f32[16,4] hlo.gather(%x, %i), collapsed_slice_dims=[1], "
            "operand_batching_dims=[0], start_indices_batching_dims=[0], "
            "start_index_map=[1], index_vector_dim=2, slice_sizes=[1, 1]"},
+      // Indices outside, and -0.
+      {"gather_outside",
+       "%x = f32[4,8] parameter(), name=\"x\"\n%n = f32[4,8] hlo.negate(%x)\n"
+       "%i = i32[8] parameter(), name=\"i\"\n"
+       "%c = i32[] constant(), data=[2]\n"
+       "%b = i32[8] hlo.broadcast_in_dim(%c)\n%k = i32[8] hlo.subtract(%i, "
+       "%b)\n%y = f32[8,8] hlo.gather(%n, %k), offset_dims=[1], "
+       "collapsed_slice_dims=[0], start_index_map=[0], index_vector_dim=1, "
+       "slice_sizes=[1, 8]"},
+      {"gather_two",
+       "%x = bf16[4,8] parameter(), name=\"x\"\n"
+       "%i = u8[2,8] parameter(), name=\"i\"\n"
+       "%n = bf16[4,8] hlo.negate(%x)\n"
+       "%y = bf16[8] hlo.gather(%n, %i), collapsed_slice_dims=[0, 1], "
+       "start_index_map=[1, 0], index_vector_dim=0, slice_sizes=[1, 1]"},
+      {"gather_truth",
+       "%x = i1[16,8] parameter(), name=\"x\"\n"
+       "%i = i64[8,2] parameter(), name=\"i\"\n"
+       "%y = i1[8,3] hlo.gather(%x, %i), offset_dims=[1], "
+       "collapsed_slice_dims=[0], start_index_map=[0, 1], index_vector_dim=1, "
+       "slice_sizes=[1, 3]"},
+      {"scatter_outside",
+       "%x = f32[4,8] parameter(), name=\"x\"\n"
+       "%i = i32[8,2] parameter(), name=\"i\"\n"
+       "%u = f32[8] parameter(), name=\"u\"\n"
+       "%c = i32[] constant(), data=[2]\n"
+       "%b = i32[8,2] hlo.broadcast_in_dim(%c)\n%k = i32[8,2] "
+       "hlo.subtract(%i, %b)\n%y = f32[4,8] hlo.scatter(%x, %k, %u), "
+       "inserted_window_dims=[0, 1], scatter_dims_to_operand_dims=[0, 1], "
+       "index_vector_dim=1 REGION(add)"},
       {"scatter",
        x + "%i = i32[8,1] parameter(), name=\"i\"\n"
            "%u = f32[8,8] parameter(), name=\"u\"\n"

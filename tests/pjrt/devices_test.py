@@ -9,6 +9,7 @@ Usage: .venv-jax/bin/python tests/pjrt/devices_test.py --build build [unittest's
 
 import argparse
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -232,16 +233,47 @@ class Devices(unittest.TestCase):
 
     def test_to_the_bit(self):
         """Every program of several devices, as Shardy has it, against the golden model of as many processes."""
+        folder = self.folder()
+        self.value(FUNCTIONS + COLLECTIVES, 4, SYSTOLE_DUMP=str(folder))
+        checked, suggested = self.check(folder, 4)
+        self.assertGreater(checked, 40)
+        self.assertGreater(suggested, 20)
+
+    def test_model_parallelism(self):
+        """The example: equal to one device but for the order of sums, and to the golden model of as many processes to the bit."""
+        script = f"""
+import runpy, sys
+sys.argv = ["jax_model_parallel.py"]
+runpy.run_path("{ROOT}/examples/jax_model_parallel.py", run_name="__main__")"""
+        for devices, preset in ((8, "minichip"), (4, "mini")):
+            folder = self.folder()
+            out, err = self.value(script, devices, SYSTOLE_PRESET=preset, SYSTOLE_DUMP=str(folder), SYSTOLE_REPORT="1")
+            lines = out.splitlines()
+            self.assertEqual([line.split()[0] for line in lines], ["transformer", "experts", "pipeline", "embedding"])
+            for line in lines:
+                loss, one, count, equal, difference = re.search("loss ([0-9.]+) .* devices, ([0-9.]+) on one; ([0-9,]+) derivatives, ([0-9,]+) equal.*"
+                                                                "difference ([0-9.e-]+) of", line).groups()
+                self.assertAlmostEqual(float(loss), float(one), 5)
+                self.assertLess(float(difference), 1e-4)
+                if line.startswith(("pipeline", "embedding")):  # no sum is divided
+                    self.assertEqual(count, equal, line)
+            self.assertNotIn("computes the whole of", err)
+            self.assertEqual(self.check(folder, devices)[0], 4)
+
+    def folder(self):
         # The script's process, forked from this one, would also delete a TemporaryDirectory.
         folder = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, folder)
-        self.value(FUNCTIONS + COLLECTIVES, 4, SYSTOLE_DUMP=str(folder))
+        return folder
+
+    def check(self, folder, devices):
+        """How many of the dumped programs are of several devices, and how many have suggestions; all are equal to the golden model."""
         checked = suggested = 0
         for path in sorted(folder.glob("program_????.mlirbc")):
             shardy = folder / f"{path.stem}.shardy.mlirbc"
             path = shardy if shardy.exists() else path
             words = [BUILD / "bin/systole", "run", path, "--random", "1", "--backend", "iss", "--preset", "mini", "--quiet", "--check", path]
-            done = subprocess.run([*words, "--devices", "4"], capture_output=True, text=True, check=False)
+            done = subprocess.run([*words, "--devices", str(devices)], capture_output=True, text=True, check=False)
             if "leave --devices out" in done.stderr:
                 continue
             if "give --devices 2" in done.stderr:  # pmap of two
@@ -250,8 +282,7 @@ class Devices(unittest.TestCase):
             self.assertIn("0 mismatches", done.stdout)
             checked += 1
             suggested += path == shardy
-        self.assertGreater(checked, 40)
-        self.assertGreater(suggested, 20)
+        return checked, suggested
 
     def test_the_process_of_shardy_may_end(self):
         out, err = self.value(DEATH)
