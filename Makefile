@@ -67,6 +67,10 @@ train: tool ## train the digits network in bf16 from scratch, draw the loss curv
 jax: plugin ## run a JAX or Keras script on the bf16 cores: ARGS="examples/jax_mlp.py --digits tests/data/mnist"
 	@PYTHONPATH="$(BUILD)/python" JAX_PLATFORMS=$${JAX_PLATFORMS:-systole} KERAS_BACKEND=jax .venv-jax/bin/python $(ARGS)
 
+scaling: plugin ## measure how training steps scale over the cores of linked chips, on the RTL (ARGS="--strong --check --help")
+	@$(NINJA) systole systole_model_$(or $(PRESET),litechip)
+	@.venv-jax/bin/python scripts/scaling.py --build "$(BUILD)" --preset $(or $(PRESET),litechip) $(ARGS)
+
 test-jax: plugin ## jax's functions on the plugin with another Python, in an environment of its own: PYTHON=python3.13
 	@"$(PYTHON)" -m venv "$(BUILD)/python-jax" && "$(BUILD)/python-jax/bin/pip" install --quiet --upgrade "$(BUILD)/python[jax]"
 	@JAX_PLATFORMS=systole,cpu SYSTOLE_PRESET=mini "$(BUILD)/python-jax/bin/python" tests/pjrt/functions_test.py $(ARGS)

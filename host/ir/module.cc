@@ -86,6 +86,16 @@ void Module::MoveBefore(const Node* position, const Node* node) {
   std::rotate(find(position), from, from + 1);
 }
 
+void Module::Reorder(const std::vector<Node*>& order) {
+  std::unordered_map<const Node*, std::unique_ptr<Node>> all;
+  for (std::unique_ptr<Node>& node : nodes_) {
+    const Node* key = node.get();
+    all[key] = std::move(node);
+  }
+  nodes_.clear();
+  for (const Node* node : order) nodes_.push_back(std::move(all.at(node)));
+}
+
 void Module::ReplaceUses(Value from, Value to) {
   for (const auto& node : nodes_) {
     std::replace(node->operands.begin(), node->operands.end(), from, to);

@@ -116,6 +116,9 @@ class Module {
   Node* InsertBefore(const Node* position, Node node);
   // Moves a node before one that precedes it.
   void MoveBefore(const Node* position, const Node* node);
+  // Keeps these nodes, in this order, and removes the others, which must be
+  // unused.
+  void Reorder(const std::vector<Node*>& order);
   // Replaces `from` by `to` in every operand and output.
   void ReplaceUses(Value from, Value to);
   // Removes nodes without a user, except parameters. Returns how many.

@@ -15,6 +15,7 @@
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"
 #include "host/runtime/array_products.h"
+#include "host/runtime/combine.h"
 #include "host/runtime/communicator.h"
 #include "host/runtime/guarded.h"
 #include "host/runtime/kernel_executor.h"
@@ -75,8 +76,17 @@ absl::StatusOr<Literal> Buffer::Await() const {
 
 namespace {
 
+// All-reduces that become one have at most this part of the memory, for their
+// program needs several times as much.
+constexpr int64_t kCombinedShare = 64;
+
 std::unique_ptr<ir::Module> Lowered(std::unique_ptr<ir::Module> module,
+                                    ir::ProcessGrid grid,
                                     const Preset& preset) {
+  if (grid.count() > 1) {
+    CombineAllReduces(
+        *module, static_cast<int64_t>(preset.memory_bytes()) / kCombinedShare);
+  }
   lanes::LowerModule(*module, preset);
   return module;
 }
@@ -100,15 +110,12 @@ void CountLinked(const ir::Module& module, const CollectiveGroups& groups,
     if (!ir::IsCollective(node->op)) continue;
     const CollectiveGroups::Membership member = groups.Of(*node, 0);
     int64_t bytes = 0;
-    bool linked = true;
-    for (size_t i = 0; i < node->operands.size(); ++i) {
-      bytes += node->operands[i].type().bytes();
-      linked = linked && LinkCollectiveOf(*node, static_cast<int>(i),
-                                          static_cast<int>(member.all->size()),
-                                          *member.sources, preset)
-                             .has_value();
-    }
-    if (!linked || member.all->size() < 2) continue;
+    for (const ir::Value& operand : node->operands)
+      bytes += operand.type().bytes();
+    const auto members = static_cast<int>(member.all->size());
+    if (members < 2 ||
+        LinkCollectivesOf(*node, members, *member.sources, preset).empty())
+      continue;
     PlacementShare& host = placement.collectives;
     --host.operations, host.bytes -= bytes;
     ++placement.linked.operations, placement.linked.bytes += bytes;
@@ -123,7 +130,7 @@ void CountLinked(const ir::Module& module, const CollectiveGroups& groups,
 
 Executable::Executable(std::unique_ptr<ir::Module> module, ir::ProcessGrid grid,
                        const Preset& preset, bool links)
-    : module_(Lowered(std::move(module), preset)),
+    : module_(Lowered(std::move(module), grid, preset)),
       grid_(grid),
       groups_(std::make_unique<CollectiveGroups>(*module_, grid)),
       plan_(lanes::PlanFor(*module_, preset)),

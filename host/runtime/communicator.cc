@@ -47,8 +47,8 @@ absl::StatusOr<PlacedValues> Communicator::Exchange(
 // it.
 struct LinkCommunicator::Member {
   int core = 0;
-  std::vector<compiler::MemberMemory> memory;  // by operand
-  std::vector<Program> programs;               // likewise
+  std::vector<compiler::MemberMemory> memory;  // of each program
+  std::vector<Program> programs;
   bool on_host = false;
 };
 
@@ -86,15 +86,10 @@ absl::StatusOr<PlacedValues> LinkCommunicator::Exchange(
     const Node& node, int process, const PlacedValues& operands,
     ProcessDevice& device) {
   const CollectiveGroups::Membership member = groups_.Of(node, process);
-  std::vector<LinkCollective> collectives;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    auto collective = LinkCollectiveOf(node, static_cast<int>(i),
-                                       static_cast<int>(member.all->size()),
-                                       *member.sources, preset_);
-    if (!collective)
-      return Communicator::Exchange(node, process, operands, device);
-    collectives.push_back(*std::move(collective));
-  }
+  const std::vector<LinkCollective> collectives = LinkCollectivesOf(
+      node, static_cast<int>(member.all->size()), *member.sources, preset_);
+  if (collectives.empty())
+    return Communicator::Exchange(node, process, operands, device);
   const auto failed = [&](const absl::Status& status) {
     return absl::Status(status.code(),
                         absl::StrCat("node '", node.name, "'",
@@ -103,18 +98,22 @@ absl::StatusOr<PlacedValues> LinkCommunicator::Exchange(
   };
   auto own = std::make_shared<Member>();
   own->core = device.core().number();
-  std::vector<std::shared_ptr<DeviceMemory>> outs, kept;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    if (absl::Status s = device.ToDevice(*operands[i]); !s.ok())
-      return failed(s);
-    auto out = device.Allocate(collectives[i].out_bytes);
-    if (!out.ok()) return failed(out.status());
+  std::vector<std::shared_ptr<DeviceMemory>> outs(operands.size()), kept;
+  std::vector<uint64_t> offsets(operands.size());  // of results in these
+  for (const LinkCollective& collective : collectives) {
     compiler::MemberMemory& memory = own->memory.emplace_back();
-    memory.in = operands[i]->device->address();
-    memory.out = (*out)->address();
-    outs.push_back(*std::move(out));
-    if (collectives[i].scratch_bytes == 0) continue;
-    auto scratch = device.Allocate(collectives[i].scratch_bytes);
+    for (size_t i = 0; i < collective.operands.size(); ++i) {
+      Place& operand = *operands[collective.operands[i]];
+      if (absl::Status s = device.ToDevice(operand); !s.ok()) return failed(s);
+      auto out = device.Allocate(collective.out_bytes[i]);
+      if (!out.ok()) return failed(out.status());
+      memory.in.push_back(operand.device->address());
+      memory.out.push_back((*out)->address());
+      outs[collective.operands[i]] = *std::move(out);
+      offsets[collective.operands[i]] = member.position * collective.part_bytes;
+    }
+    if (collective.scratch_bytes == 0) continue;
+    auto scratch = device.Allocate(collective.scratch_bytes);
     if (!scratch.ok()) return failed(scratch.status());
     memory.scratch = (*scratch)->address();
     kept.push_back(*std::move(scratch));
@@ -127,25 +126,26 @@ absl::StatusOr<PlacedValues> LinkCommunicator::Exchange(
   Member& got = *static_cast<Member*>(met->get());
   if (got.on_host)
     return Communicator::Exchange(node, process, operands, device);
-  PlacedValues values;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    LayerInfo& layer = got.programs[i].layers.emplace_back();
+  for (Program& program : got.programs) {
+    LayerInfo& layer = program.layers.emplace_back();
     layer.name = node.name;
     layer.op = ir::OpName(node.op);
-    if (absl::Status s = device.Run(got.programs[i]); !s.ok()) return failed(s);
+    if (absl::Status s = device.Run(program); !s.ok()) return failed(s);
+  }
+  const bool receives =
+      member.sources->empty() || (*member.sources)[member.position] >= 0;
+  PlacedValues values;
+  for (size_t i = 0; i < operands.size(); ++i) {
     const ir::Type& type = node.result_type(static_cast<int>(i));
-    const bool receives =
-        member.sources->empty() || (*member.sources)[member.position] >= 0;
     if (!receives) {
       values.push_back(OnHost(Literal::Zeros(type.element, type.elements())));
       continue;
     }
     auto value = std::make_shared<Place>();
     value->bytes = type.bytes();
-    const auto offset =
-        static_cast<uint64_t>(member.position * collectives[i].part_bytes);
-    value->device =
-        offset == 0 ? outs[i] : std::make_shared<DeviceMemory>(outs[i], offset);
+    value->device = outs[i];
+    if (offsets[i] > 0)
+      value->device = std::make_shared<DeviceMemory>(outs[i], offsets[i]);
     values.push_back(std::move(value));
   }
   return values;

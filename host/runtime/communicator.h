@@ -68,8 +68,8 @@ class Communicator {
 };
 struct LinkCollective;
 
-// Over the links of a board, where LinkCollectiveOf has a way; the operands and
-// results stay on the devices. Everything else goes through the host.
+// Over the links of a board, where LinkCollectivesOf has a way; the operands
+// and results stay on the devices. Everything else goes through the host.
 class LinkCommunicator : public Communicator {
  public:
   LinkCommunicator(const CollectiveGroups& groups, int processes, Board& board,

@@ -52,7 +52,7 @@ std::optional<AllReduceSpec> SumOf(const Node& node, const ir::Type& type) {
     default:
       return std::nullopt;
   }
-  spec.elements = type.elements();
+  spec.elements = {type.elements()};
   return spec;
 }
 
@@ -141,16 +141,16 @@ std::optional<ExchangeSpec> ExchangeOf(const Node& node, int operand,
   return spec;
 }
 
-}  // namespace
-
-std::optional<LinkCollective> LinkCollectiveOf(const Node& node, int operand,
-                                               int members,
-                                               const std::vector<int>& sources,
-                                               const Preset& preset) {
+// Of one operand.
+std::optional<LinkCollective> CollectiveOf(const Node& node, int operand,
+                                           int members,
+                                           const std::vector<int>& sources,
+                                           const Preset& preset) {
   const ir::Type& in = node.operands[operand].type();
   LinkCollective collective;
-  collective.out_bytes = node.result_type(operand).bytes();
-  if (in.bytes() == 0 || collective.out_bytes == 0 ||
+  collective.operands = {operand};
+  collective.out_bytes = {node.result_type(operand).bytes()};
+  if (in.bytes() == 0 || collective.out_bytes[0] == 0 ||
       members > static_cast<int>(kMaxMembers))
     return std::nullopt;
   if (node.op == Op::kHloAllReduce || node.op == Op::kHloReduceScatter) {
@@ -161,9 +161,8 @@ std::optional<LinkCollective> LinkCollectiveOf(const Node& node, int operand,
       const Part part(in, a.dimension, 0, in.shape[a.dimension] / members);
       if (part.lines != 1 || part.length % kAlign != 0) return std::nullopt;
       collective.part_bytes = part.length;
-      collective.out_bytes = in.bytes();
+      collective.out_bytes = {in.bytes()};
     }
-    collective.scratch_bytes = compiler::ScratchBytes(*spec, preset);
     collective.spec = *std::move(spec);
     return collective;
   }
@@ -171,6 +170,37 @@ std::optional<LinkCollective> LinkCollectiveOf(const Node& node, int operand,
   if (!spec) return std::nullopt;
   collective.spec = *std::move(spec);
   return collective;
+}
+
+// Takes `next` into `last`. Returns false if two programs are needed.
+bool Join(const Node& node, const LinkCollective& next, LinkCollective& last) {
+  if (node.op != Op::kHloAllReduce) return false;
+  auto& all = std::get<AllReduceSpec>(last.spec);
+  const auto& one = std::get<AllReduceSpec>(next.spec);
+  if (one.type != all.type) return false;
+  all.elements.push_back(one.elements[0]);
+  last.operands.push_back(next.operands[0]);
+  last.out_bytes.push_back(next.out_bytes[0]);
+  return true;
+}
+
+}  // namespace
+
+std::vector<LinkCollective> LinkCollectivesOf(const Node& node, int members,
+                                              const std::vector<int>& sources,
+                                              const Preset& preset) {
+  std::vector<LinkCollective> all;
+  for (int i = 0; i < static_cast<int>(node.operands.size()); ++i) {
+    auto next = CollectiveOf(node, i, members, sources, preset);
+    if (!next) return {};
+    if (all.empty() || !Join(node, *next, all.back()))
+      all.push_back(*std::move(next));
+  }
+  for (LinkCollective& collective : all) {
+    if (const auto* sum = std::get_if<AllReduceSpec>(&collective.spec))
+      collective.scratch_bytes = compiler::ScratchBytes(*sum, preset);
+  }
+  return all;
 }
 
 absl::StatusOr<std::vector<Program>> LinkCollective::Compile(

@@ -19,13 +19,15 @@
 
 namespace systole::runtime {
 
-// One operand of a collective. The values lie dense, as on the host.
+// Operands of a collective that one program exchanges. The values lie dense, as
+// on the host.
 struct LinkCollective {
   // Without group, columns and memory.
   std::variant<compiler::AllReduceSpec, compiler::ExchangeSpec> spec;
-  int64_t out_bytes = 0;      // of a member's output
-  int64_t scratch_bytes = 0;  // of its scratch
-  // The result of position p begins at byte p * part_bytes of its output.
+  std::vector<int> operands;
+  std::vector<int64_t> out_bytes;  // of a member's output, for each of them
+  int64_t scratch_bytes = 0;       // of its scratch
+  // The results of position p begin at byte p * part_bytes of the outputs.
   int64_t part_bytes = 0;
 
   // A program for each position. Errors: those of CompileAllReduce and
@@ -36,12 +38,11 @@ struct LinkCollective {
       const Preset& preset) const;
 };
 
-// Of a node's operand and a group's members; nothing if the host has to do it.
-// sources: of collective_permute, by position the one that sends, or -1.
-std::optional<LinkCollective> LinkCollectiveOf(const ir::Node& node,
-                                               int operand, int members,
-                                               const std::vector<int>& sources,
-                                               const Preset& preset);
+// Of a node and a group's members; nothing if the host has to do it. sources:
+// of collective_permute, by position the one that sends, or -1.
+std::vector<LinkCollective> LinkCollectivesOf(const ir::Node& node, int members,
+                                              const std::vector<int>& sources,
+                                              const Preset& preset);
 
 }  // namespace systole::runtime
 

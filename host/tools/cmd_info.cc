@@ -11,6 +11,8 @@
 #include "host/files/printable.h"
 #include "host/files/shell_word.h"
 #include "host/runtime/build.h"
+#include "host/runtime/client.h"
+#include "host/runtime/placement.h"
 #include "host/tools/commands.h"
 #include "host/tools/describe.h"
 #include "host/tools/module_program.h"
@@ -68,8 +70,15 @@ absl::Status ModuleInfo(const InfoArgs& args, ModuleKind kind) {
     table.Add({absl::StrCat("-> ", output.name), values});
   }
   const std::string name = whole.name;
-  const std::unique_ptr<ir::Module> module = program->TakeModule();
-  const runtime::ModulePlacement placement = PlacementOn(*module, **preset);
+  runtime::ClientOptions options;
+  options.preset = std::string((*preset)->name);
+  options.devices = program->devices;
+  const auto client = runtime::Client::Create(options);
+  if (!client.ok()) return client.status();
+  const auto executable =
+      (*client)->Compile(program->TakeModule(), program->grid());
+  if (!executable.ok()) return executable.status();
+  const runtime::ModulePlacement& placement = (*executable)->placement();
   if (args.json) {
     const auto share = [](const runtime::PlacementShare& s) {
       return Json{{"operations", s.operations},
@@ -91,6 +100,8 @@ absl::Status ModuleInfo(const InfoArgs& args, ModuleKind kind) {
                {"array", share(placement.array)},
                {"vector", share(placement.vector)},
                {"host", share(placement.host)},
+               {"linked", share(placement.linked)},
+               {"exchanged_by_host", share(placement.collectives)},
                {"kernels", placement.kernels},
                {"expected", kernels},
                {"host_operations", placement.host_operations}});

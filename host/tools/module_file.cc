@@ -14,7 +14,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "host/compiler/kernels/module_lowering.h"
 #include "host/files/file_kind.h"
 #include "host/files/printable.h"
 #include "host/files/read_file.h"
@@ -218,11 +217,6 @@ absl::Status CheckModuleArgs(const std::string& path, ModuleKind kind,
   if (option == nullptr) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat(path, ": ", option, " is for ", models, " models only"));
-}
-
-runtime::ModulePlacement PlacementOn(ir::Module& module, const Preset& preset) {
-  lanes::LowerModule(module, preset);
-  return runtime::PlacementOf(module, lanes::PlanFor(module, preset), preset);
 }
 
 absl::StatusOr<const Preset*> ModulePreset(ModuleKind kind,

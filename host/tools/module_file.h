@@ -17,7 +17,6 @@
 #include "host/ir/module.h"
 #include "host/npy/npy.h"
 #include "host/runtime/client.h"
-#include "host/runtime/placement.h"
 #include "systole/gen/presets.h"
 
 namespace systole::tools {
@@ -54,9 +53,6 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ReadModuleFile(
 // InvalidArgument for arguments that have no effect on a file of this kind.
 absl::Status CheckModuleArgs(const std::string& path, ModuleKind kind,
                              const ModuleArgs& args);
-
-// What of it runs where on the preset; the module is lowered.
-runtime::ModulePlacement PlacementOn(ir::Module& module, const Preset& preset);
 
 // A preset that such files run on, the `lite` one if none is given. Errors:
 // InvalidArgument lists those that there are.

@@ -25,9 +25,9 @@ using ::testing::HasSubstr;
 
 int64_t BytesOf(Type type) { return type == Type::kBf16 ? 2 : 4; }
 
-// The specification, written anew: values of an element at each position, as
-// bits.
-uint32_t Reference(const AllReduceSpec& spec, int64_t element,
+// The specification, written anew: values of an element of a vector of so many
+// at each position, as bits.
+uint32_t Reference(const AllReduceSpec& spec, int64_t elements, int64_t element,
                    std::vector<uint32_t> bits) {
   const auto combine = [&](uint32_t a, uint32_t b) -> uint32_t {
     if (spec.type == Type::kInt32) {
@@ -59,7 +59,7 @@ uint32_t Reference(const AllReduceSpec& spec, int64_t element,
   const int size = static_cast<int>(bits.size());
   std::vector<int> levels;
   for (int l = 0; 1 << l < size; ++l) levels.push_back(l);
-  const int64_t first = (spec.elements + 511) / 512 * 256;
+  const int64_t first = (elements + 511) / 512 * 256;
   if (element >= first && levels.size() > 1)
     std::reverse(levels.begin() + 1, levels.end());
   for (const int l : levels) {
@@ -75,10 +75,12 @@ uint32_t Reference(const AllReduceSpec& spec, int64_t element,
 class AllReduceTest : public TorusTest {
  protected:
   // Random values; some sums depend on their order, some are special.
-  std::vector<uint8_t> Values(const AllReduceSpec& spec, int position) {
-    std::mt19937 rng(static_cast<uint32_t>(position * 100 + 7));
-    std::vector<uint8_t> bytes(spec.elements * BytesOf(spec.type));
-    for (int64_t i = 0; i < spec.elements; ++i) {
+  std::vector<uint8_t> Values(const AllReduceSpec& spec, size_t vector,
+                              int position) {
+    std::mt19937 rng(static_cast<uint32_t>(position * 100 + 7 + 1000 * vector));
+    const int64_t elements = spec.elements[vector];
+    std::vector<uint8_t> bytes(elements * BytesOf(spec.type));
+    for (int64_t i = 0; i < elements; ++i) {
       uint32_t bits = static_cast<uint32_t>(rng());
       if (spec.type != Type::kInt32) {
         bits = (bits & 0x807fffff) | (118 + rng() % 16) << 23;
@@ -98,13 +100,18 @@ class AllReduceTest : public TorusTest {
     EXPECT_TRUE(programs.ok()) << programs.status();
     if (!programs.ok()) return 0;
     const int size = static_cast<int>(spec.group.size());
-    std::vector<std::vector<uint8_t>> values;
+    const size_t vectors = spec.elements.size();
+    const auto tensor = [&](int p, const char* name, size_t v) {
+      return (*programs)[p].FindTensor(vectors == 1 ? name
+                                                    : name + std::to_string(v));
+    };
     for (int p = 0; p < size; ++p) {
       Device& core = *cores_[spec.group[p]];
-      values.push_back(Values(spec, p));
       EXPECT_EQ(core.Load((*programs)[p]), absl::OkStatus());
-      EXPECT_EQ(core.WriteTensor(*(*programs)[p].FindTensor("in"), values[p]),
-                absl::OkStatus());
+      for (size_t v = 0; v < vectors; ++v) {
+        EXPECT_EQ(core.WriteTensor(*tensor(p, "in", v), Values(spec, v, p)),
+                  absl::OkStatus());
+      }
     }
     for (int p = 0; p < size; ++p)
       EXPECT_EQ(cores_[spec.group[p]]->Start((*programs)[p]), absl::OkStatus());
@@ -115,20 +122,25 @@ class AllReduceTest : public TorusTest {
       if (!stats.ok()) return 0;
       cycles = std::min(cycles, stats->cycles);
     }
-    std::vector<uint8_t> want(values[0].size());
-    for (int64_t i = 0; i < spec.elements; ++i) {
-      std::vector<uint32_t> bits(size);
-      for (int p = 0; p < size; ++p)
-        std::memcpy(&bits[p], &values[p][i * BytesOf(spec.type)],
-                    BytesOf(spec.type));
-      const uint32_t result = Reference(spec, i, bits);
-      std::memcpy(&want[i * BytesOf(spec.type)], &result, BytesOf(spec.type));
-    }
-    for (int p = 0; p < size; ++p) {
-      const auto got =
-          cores_[spec.group[p]]->ReadTensor(*(*programs)[p].FindTensor("out"));
-      EXPECT_TRUE(got.ok()) << got.status();
-      if (got.ok()) EXPECT_TRUE(*got == want) << "position " << p;
+    for (size_t v = 0; v < vectors; ++v) {
+      std::vector<std::vector<uint8_t>> values;
+      for (int p = 0; p < size; ++p) values.push_back(Values(spec, v, p));
+      std::vector<uint8_t> want(values[0].size());
+      for (int64_t i = 0; i < spec.elements[v]; ++i) {
+        std::vector<uint32_t> bits(size);
+        for (int p = 0; p < size; ++p)
+          std::memcpy(&bits[p], &values[p][i * BytesOf(spec.type)],
+                      BytesOf(spec.type));
+        const uint32_t result = Reference(spec, spec.elements[v], i, bits);
+        std::memcpy(&want[i * BytesOf(spec.type)], &result, BytesOf(spec.type));
+      }
+      for (int p = 0; p < size; ++p) {
+        const auto got =
+            cores_[spec.group[p]]->ReadTensor(*tensor(p, "out", v));
+        EXPECT_TRUE(got.ok()) << got.status();
+        if (got.ok())
+          EXPECT_TRUE(*got == want) << "vector " << v << ", position " << p;
+      }
     }
     return cycles;
   }
@@ -145,7 +157,7 @@ TEST_F(AllReduceTest, EverySizeOfGroup) {
                                         {0, 1, 2, 3, 4, 5, 6, 7},
                                         {7, 6, 3, 2, 5, 4, 1, 0}}) {
     SCOPED_TRACE(::testing::PrintToString(group));
-    Check({Operation::kSum, Type::kFloat32, 3000, group, 2});
+    Check({Operation::kSum, Type::kFloat32, {3000}, group, 2});
   }
 }
 
@@ -154,7 +166,7 @@ TEST_F(AllReduceTest, EveryOperationAndType) {
   for (const auto type : {Type::kFloat32, Type::kBf16, Type::kInt32}) {
     for (const auto operation :
          {Operation::kSum, Operation::kMax, Operation::kMin})
-      Check({operation, type, 2500, {0, 1, 2, 3, 4, 5, 6, 7}, 2});
+      Check({operation, type, {2500}, {0, 1, 2, 3, 4, 5, 6, 7}, 2});
   }
 }
 
@@ -163,10 +175,19 @@ TEST_F(AllReduceTest, SmallAndOddSizes) {
   for (const int64_t elements : {1, 7, 8, 100, 256, 257, 511, 513, 1025, 4099})
     Check({Operation::kSum,
            Type::kFloat32,
-           elements,
+           {elements},
            {0, 1, 2, 3, 4, 5, 6, 7},
            2});
-  Check({Operation::kSum, Type::kBf16, 259, {0, 1, 2, 3}, 2});
+  Check({Operation::kSum, Type::kBf16, {259}, {0, 1, 2, 3}, 2});
+}
+
+// In one program; the order of each one's sums is its own.
+TEST_F(AllReduceTest, SeveralVectors) {
+  Open(2, 2);
+  for (const std::vector<int>& group :
+       {std::vector{3}, {1, 0}, {1, 6}, {0, 2, 6, 4}, {0, 1, 2, 3, 4, 5, 6, 7}})
+    Check({Operation::kSum, Type::kFloat32, {700, 1, 5000, 256, 33}, group, 2});
+  Check({Operation::kMax, Type::kBf16, {1, 2, 3, 600}, {0, 1, 2, 3}, 2});
 }
 
 // Stalls and spoilt wires change no bit.
@@ -175,8 +196,12 @@ TEST_F(AllReduceTest, StallsAndSpoiltWires) {
   options.stall_rate = 40;
   options.wire_errors = g_backend == "rtl" ? 40 : 0;
   Open(2, 2, options);
-  Check({Operation::kSum, Type::kFloat32, 6000, {0, 1, 2, 3, 4, 5, 6, 7}, 2});
-  Check({Operation::kSum, Type::kBf16, 6000, {0, 1, 2, 3, 4, 5, 6, 7}, 2});
+  Check({Operation::kSum, Type::kFloat32, {6000}, {0, 1, 2, 3, 4, 5, 6, 7}, 2});
+  Check({Operation::kSum,
+         Type::kBf16,
+         {300, 6000, 40, 2000},
+         {0, 1, 2, 3, 4, 5, 6, 7},
+         2});
 }
 
 // Bytes over the links, one dimension at a time and both at once
@@ -186,7 +211,7 @@ TEST_F(AllReduceTest, Rates) {
   for (const int64_t bytes : {4 << 10, 64 << 10, 256 << 10}) {
     const uint64_t cycles = Check({Operation::kSum,
                                    Type::kFloat32,
-                                   bytes / 4,
+                                   {bytes / 4},
                                    {0, 1, 2, 3, 4, 5, 6, 7},
                                    2});
     if (cycles == 0) continue;
@@ -278,9 +303,11 @@ TEST(AllReduce, WhatIsRefused) {
   AllReduceSpec spec;
   spec.group = {0, 1};
   EXPECT_THAT(refused(spec, "edge"), HasSubstr("bf16 cell"));
-  spec.elements = 0;
+  spec.elements = {0};
   EXPECT_THAT(refused(spec, "minichip"), HasSubstr("0 elements"));
-  spec.elements = 8;
+  spec.elements = {};
+  EXPECT_THAT(refused(spec, "minichip"), HasSubstr("no vector"));
+  spec.elements = {8};
   for (const std::vector<int>& group :
        {std::vector<int>{}, {0, 0}, {0, 1, 2}, {-1, 0}}) {
     spec.group = group;
@@ -292,7 +319,7 @@ TEST(AllReduce, WhatIsRefused) {
   EXPECT_THAT(refused(spec, "minichip"), HasSubstr("4 are the most"));
   spec.group = {0, 1};
   EXPECT_THAT(refused(spec, "mini"), HasSubstr("no links"));
-  spec.elements = int64_t{1} << 30;
+  spec.elements = {int64_t{1} << 30};
   EXPECT_THAT(refused(spec, "minichip"), HasSubstr("bytes of a core's memory"));
 }
 

@@ -77,7 +77,8 @@ class StableHloCli(unittest.TestCase):
         np.testing.assert_array_equal(np.load(self.folder / "y.npy"), x.reshape(4, 2, 16).sum(0))
         out = systole("info", DATA / "sharded_mlp.mlirbc", "--preset", "mini")
         self.assertIn("StableHLO program jit_step for 4 devices", out)
-        self.assertRegex(out, "mini, each device: 5 products .*; 5 collectives through the host's memory")
+        self.assertRegex(out, "mini, each device: 5 products .*; 1 collective through the host's memory")
+        self.assertIn("1 collective over the links", systole("info", DATA / "sharded_mlp.mlirbc", "--preset", "minichip"))
         self.assertEqual(json.loads(systole("info", DATA / "sharded_mlp.mlirbc", "--json"))["devices"], 4)
         for words, error in (
             (("sharded_map",), "a program for 4 devices; systole run --devices 4 runs it"),

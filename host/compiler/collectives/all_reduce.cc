@@ -35,11 +35,19 @@ int64_t FirstHalf(int64_t elements) {
 
 int64_t ElementBytes(Type type) { return type == Type::kBf16 ? 2 : 4; }
 
-int64_t VectorBytes(const AllReduceSpec& spec, const Preset& preset) {
+int64_t BeatsOf(const AllReduceSpec& spec, int64_t elements,
+                const Preset& preset) {
   const int64_t beat = preset.beat_bytes();
-  return (spec.elements * ElementBytes(spec.type) + beat - 1) / beat * beat;
+  return (elements * ElementBytes(spec.type) + beat - 1) / beat;
 }
-// What comes lands here, a vector for each round; then the code.
+// Of all vectors.
+int64_t VectorBytes(const AllReduceSpec& spec, const Preset& preset) {
+  int64_t beats = 0;
+  for (const int64_t elements : spec.elements)
+    beats += BeatsOf(spec, elements, preset);
+  return beats * preset.beat_bytes();
+}
+// What comes lands here, the vectors for each round; then the code.
 constexpr int64_t kLandings = 3, kCodeBytes = 4096;
 
 // Rows of 64 a round: registers in turn, so that rows are loaded while others
@@ -95,27 +103,39 @@ class Member : public MemberProgram {
   };
 
   void PlaceMemory() {
-    const int64_t bytes = VectorBytes(spec_, preset());
     memory_ = spec_.memory;
+    std::vector<Piece> halves[2];
+    MemberMemory all;
+    int64_t beats = 0;
+    for (const int64_t elements : spec_.elements) {
+      begins_.push_back(beats);
+      const int64_t first = BeatsOf(spec_, FirstHalf(elements), preset());
+      const int64_t end = beats + BeatsOf(spec_, elements, preset());
+      halves[0].push_back({beats, beats + first});
+      halves[1].push_back({beats + first, end});
+      if (memory_.empty()) {
+        all.in.push_back(hbm().Allocate((end - beats) * beat()));
+        all.out.push_back(hbm().Allocate((end - beats) * beat()));
+      }
+      beats = end;
+    }
     if (memory_.empty()) {
-      MemberMemory all;
-      all.in = hbm().Allocate(bytes);
-      all.out = hbm().Allocate(bytes);
       all.scratch = hbm().Allocate(ScratchBytes(spec_, preset()));
       memory_.resize(spec_.group.size(), all);
     }
-    const int64_t beats = bytes / beat();
-    const int64_t first =
-        (FirstHalf(spec_.elements) * ElementBytes(spec_.type) + beat() - 1) /
-        beat();
     std::vector<int> order;
     for (int l = 0; 1 << l < size(); ++l) order.push_back(l);
     const int64_t chunk = piece_bytes() / beat();
-    halves_.emplace_back(Piece{0, first}, order, chunk, kLag);
+    halves_.emplace_back(halves[0], order, chunk, kLag);
     if (order.size() > 1) std::reverse(order.begin() + 1, order.end());
-    halves_.emplace_back(Piece{first, beats}, order, chunk, kLag);
-    AddTensor(TensorOf("in", memory_[position()].in));
-    AddTensor(TensorOf("out", memory_[position()].out));
+    halves_.emplace_back(halves[1], order, chunk, kLag);
+    const MemberMemory& own = memory_[position()];
+    for (size_t v = 0; v < spec_.elements.size(); ++v) {
+      const std::string number =
+          spec_.elements.size() == 1 ? "" : absl::StrCat(v);
+      AddTensor(TensorOf("in", number, spec_.elements[v], own.in[v]));
+      AddTensor(TensorOf("out", number, spec_.elements[v], own.out[v]));
+    }
   }
 
   absl::Status LoadCode() {
@@ -199,20 +219,28 @@ class Member : public MemberProgram {
   void SendPiece(int half, int round, bool doubling, const Piece& piece,
                  int64_t ub, bool post) {
     const int partner = halves_[half].PartnerOf(position(), round);
-    const uint64_t to =
-        doubling ? memory_[partner].out : Landing(partner, round);
-    Send(partner, to + piece.begin * beat(), piece.beats() * beat(), ub,
+    const uint64_t to = doubling ? PlaceOf(memory_[partner].out, piece)
+                                 : Landing(partner, round, piece);
+    Send(partner, to, piece.beats() * beat(), ub,
          post ? FlagOf(half, round, doubling) : 0, half != 0);
   }
-  // Where what comes in a round lands.
-  uint64_t Landing(int member, int round) const {
-    return memory_[member].scratch + round * VectorBytes(spec_, preset());
+  // Where a piece lies, or where what comes in a round lands.
+  uint64_t PlaceOf(const std::vector<uint64_t>& vectors,
+                   const Piece& piece) const {
+    const auto after =
+        std::upper_bound(begins_.begin(), begins_.end(), piece.begin);
+    const size_t v = after - begins_.begin() - 1;
+    return vectors[v] + (piece.begin - begins_[v]) * beat();
+  }
+  uint64_t Landing(int member, int round, const Piece& piece) const {
+    return memory_[member].scratch + round * VectorBytes(spec_, preset()) +
+           piece.begin * beat();
   }
   void LoadPiece(uint64_t from, const Piece& piece, int64_t ub, uint32_t wait) {
-    Load(from + piece.begin * beat(), piece.beats() * beat(), ub, wait);
+    Load(from, piece.beats() * beat(), ub, wait);
   }
   void StorePiece(uint64_t to, const Piece& piece, int64_t ub) {
-    Store(to + piece.begin * beat(), piece.beats() * beat(), ub);
+    Store(to, piece.beats() * beat(), ub);
   }
   void Give(const Step& step, int before, int64_t ub) {
     for (int r = before - 1; r >= 0; --r) {
@@ -223,7 +251,8 @@ class Member : public MemberProgram {
 
   void Emit(const Step& step) {
     const Exchange& half = halves_[step.half];
-    const auto& [in, out, scratch] = memory_[position()];
+    const uint64_t in = PlaceOf(memory_[position()].in, step.piece);
+    const uint64_t out = PlaceOf(memory_[position()].out, step.piece);
     const auto kept = kept_.find(step.piece.begin);
     const bool here = step.kind == Kind::kCombine && kept != kept_.end();
     const int64_t ub = here ? kept->second : Take();
@@ -245,11 +274,13 @@ class Member : public MemberProgram {
       const int64_t other = Take();
       if (!here) LoadPiece(step.round == 0 ? in : out, step.piece, ub, 0);
       if (step.round == 0 && Pulls()) {
-        LoadPiece(preset().memory_bytes() + memory_[position() ^ 1].in,
+        LoadPiece(preset().memory_bytes() +
+                      PlaceOf(memory_[position() ^ 1].in, step.piece),
                   step.piece, other,
                   std::exchange(ready_, ReadyFlag()) == 0 ? ReadyFlag() : 0);
       } else {
-        LoadPiece(Landing(position(), step.round), step.piece, other, wait);
+        LoadPiece(Landing(position(), step.round, step.piece), step.piece,
+                  other, wait);
       }
       Combine(ub, other);
       Free(other);
@@ -288,13 +319,14 @@ class Member : public MemberProgram {
     Append(run, {own, read, write}, rows + 40);
   }
 
-  TensorInfo TensorOf(const std::string& name, uint64_t at) const {
+  TensorInfo TensorOf(const std::string& name, const std::string& number,
+                      int64_t elements, uint64_t at) const {
     TensorInfo tensor;
-    tensor.name = name;
+    tensor.name = name + number;
     tensor.type = spec_.type == Type::kBf16      ? ElementType::kBf16
                   : spec_.type == Type::kFloat32 ? ElementType::kFloat32
                                                  : ElementType::kInt32;
-    tensor.channels = spec_.elements;
+    tensor.channels = elements;
     tensor.hbm_addr = at;
     tensor.pitch = tensor.img_pitch =
         (tensor.line_bytes() + beat() - 1) / beat() * beat();
@@ -304,6 +336,7 @@ class Member : public MemberProgram {
   }
 
   const AllReduceSpec& spec_;
+  std::vector<int64_t> begins_;  // of the vectors, in beats
   std::vector<Exchange> halves_;
   std::vector<Step> steps_;
   uint32_t halt_waits_ = 0;
@@ -316,11 +349,16 @@ class Member : public MemberProgram {
 absl::Status Check(const AllReduceSpec& spec, const Preset& preset) {
   if (absl::Status s = CheckGroup(spec.group, spec.columns, preset); !s.ok())
     return s;
-  if (spec.elements < 1) {
+  if (spec.elements.empty())
+    return absl::InvalidArgumentError("an all-reduce of no vector");
+  for (const int64_t elements : spec.elements) {
+    if (elements >= 1) continue;
     return absl::InvalidArgumentError(
-        absl::StrFormat("an all-reduce of %d elements", spec.elements));
+        absl::StrFormat("an all-reduce of %d elements", elements));
   }
-  if (absl::Status s = CheckMembers(spec.memory, spec.group, preset); !s.ok())
+  if (absl::Status s =
+          CheckMembers(spec.memory, spec.elements.size(), spec.group, preset);
+      !s.ok())
     return s;
   const size_t size = spec.group.size();
   if ((size & (size - 1)) != 0) {

@@ -3,6 +3,7 @@
 #include "host/compiler/collectives/exchange.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 namespace systole::compiler {
@@ -26,8 +27,8 @@ std::vector<Piece> Alternate(const std::vector<Piece>& a,
 
 }  // namespace
 
-Piece Exchange::PartOf(int position, int round) const {
-  Piece part = half_;
+Piece Exchange::PartOf(const Piece& half, int position, int round) const {
+  Piece part = half;
   for (int r = 0; r < round; ++r) {
     const int64_t middle = MiddleOf(part);
     if ((position >> order_[r] & 1) == 0) {
@@ -52,22 +53,30 @@ std::vector<Piece> Exchange::PiecesOf(const Piece& part, int round) const {
 }
 
 bool Exchange::Sends(int position, int round, const Piece& piece) const {
-  const Piece kept = PartOf(position, round + 1);
+  // Of the vector that the piece is of.
+  const auto after = std::upper_bound(
+      halves_.begin(), halves_.end(), piece.begin,
+      [](int64_t at, const Piece& half) { return at < half.begin; });
+  const Piece kept = PartOf(*std::prev(after), position, round + 1);
   return piece.begin < kept.begin || piece.begin >= kept.end;
 }
 
 std::vector<Exchange::Event> Exchange::All() const {
   std::vector<Event> events;
-  for (const Piece& piece : PiecesOf(half_, 0))
-    events.push_back({piece, static_cast<int64_t>(events.size())});
+  for (const Piece& half : halves_) {
+    for (const Piece& piece : PiecesOf(half, 0))
+      events.push_back({piece, static_cast<int64_t>(events.size())});
+  }
   return events;
 }
 
 std::vector<Exchange::Event> Exchange::FirstSent(int position) const {
   std::vector<Event> events;
-  const Piece theirs = PartOf(PartnerOf(position, 0), 1);
-  for (const Piece& piece : PiecesOf(theirs, 1))
-    events.push_back({piece, static_cast<int64_t>(events.size())});
+  for (const Piece& half : halves_) {
+    const Piece theirs = PartOf(half, PartnerOf(position, 0), 1);
+    for (const Piece& piece : PiecesOf(theirs, 1))
+      events.push_back({piece, static_cast<int64_t>(events.size())});
+  }
   return events;
 }
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who sends which part of a vector to whom, and when, in an all-reduce by
-// recursive halving and doubling (docs/collectives.md). The vector has two
+// recursive halving and doubling (docs/collectives.md). Each vector has two
 // halves, which take the levels of the group in different orders. All of it is
-// a function of the group's size and the vector's: every position computes it
+// a function of the group's size and the vectors': every position computes it
 // for itself and for its partners, so that what one sends in some order the
 // other one takes in that order.
 #ifndef SYSTOLE_HOST_COMPILER_COLLECTIVES_EXCHANGE_H_
@@ -16,13 +16,14 @@
 
 namespace systole::compiler {
 
-// Beats of the vector: [begin, end).
+// Beats: [begin, end). The vectors are counted one after the other.
 struct Piece {
   int64_t begin = 0, end = 0;
   int64_t beats() const { return end - begin; }
 };
 
-// The rounds of one half. In round r a position and its partner exchange.
+// The rounds of one half of each vector. In round r a position and its partner
+// exchange.
 class Exchange {
  public:
   // A piece, and the time slot in which a position handles it.
@@ -34,15 +35,19 @@ class Exchange {
   // order: levels, one a round; level l pairs positions that differ in bit l.
   // chunk: beats of a piece at most. lag: slots from sending a piece to taking
   // it.
-  Exchange(Piece half, std::vector<int> order, int64_t chunk, int64_t lag)
-      : half_(half), order_(std::move(order)), chunk_(chunk), lag_(lag) {}
+  Exchange(std::vector<Piece> halves, std::vector<int> order, int64_t chunk,
+           int64_t lag)
+      : halves_(std::move(halves)),
+        order_(std::move(order)),
+        chunk_(chunk),
+        lag_(lag) {}
 
   int rounds() const { return static_cast<int>(order_.size()); }
   int PartnerOf(int position, int round) const {
     return position ^ (1 << order_[round]);
   }
 
-  // All of the half, in pieces.
+  // All of the halves, in pieces.
   std::vector<Event> All() const;
   // Halving. What a position sends to its first partner as it is.
   std::vector<Event> FirstSent(int position) const;
@@ -61,14 +66,14 @@ class Exchange {
   std::vector<Event> Given(int position, int round) const;
 
  private:
-  // What a position has left before a round.
-  Piece PartOf(int position, int round) const;
+  // What a position has left of a half before a round.
+  Piece PartOf(const Piece& half, int position, int round) const;
   // The pieces of a part, which later rounds cut further, in the order in which
   // everyone handles them.
   std::vector<Piece> PiecesOf(const Piece& part, int round) const;
   std::vector<Event> InSlots(const std::vector<Event>& sent) const;
 
-  Piece half_;
+  std::vector<Piece> halves_;  // in ascending order
   std::vector<int> order_;
   int64_t chunk_, lag_;
 };

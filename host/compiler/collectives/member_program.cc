@@ -37,7 +37,8 @@ absl::Status CheckGroup(const std::vector<int>& group, int columns,
 }
 
 absl::Status CheckMembers(const std::vector<MemberMemory>& memory,
-                          const std::vector<int>& group, const Preset& preset) {
+                          size_t vectors, const std::vector<int>& group,
+                          const Preset& preset) {
   if (memory.empty()) return absl::OkStatus();
   if (memory.size() != group.size()) {
     return absl::InvalidArgumentError(
@@ -46,7 +47,15 @@ absl::Status CheckMembers(const std::vector<MemberMemory>& memory,
   }
   const auto beat = static_cast<uint64_t>(preset.beat_bytes());
   for (size_t p = 0; p < memory.size(); ++p) {
-    for (const uint64_t at : {memory[p].in, memory[p].out, memory[p].scratch}) {
+    if (memory[p].in.size() != vectors || memory[p].out.size() != vectors) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "position %d has places of %d and %d vectors instead of %d", p,
+          memory[p].in.size(), memory[p].out.size(), vectors));
+    }
+    std::vector<uint64_t> all = {memory[p].scratch};
+    all.insert(all.end(), memory[p].in.begin(), memory[p].in.end());
+    all.insert(all.end(), memory[p].out.begin(), memory[p].out.end());
+    for (const uint64_t at : all) {
       if (at % beat == 0 && at < preset.memory_bytes()) continue;
       return absl::InvalidArgumentError(absl::StrFormat(
           "position %d has a vector at 0x%x: multiples of the beat of %d bytes "

@@ -25,9 +25,10 @@ namespace systole::compiler {
 absl::Status CheckGroup(const std::vector<int>& group, int columns,
                         const Preset& preset);
 
-// That places of vectors, if any are given, are those of the group.
+// That places of so many vectors, if any are given, are those of the group.
 absl::Status CheckMembers(const std::vector<MemberMemory>& memory,
-                          const std::vector<int>& group, const Preset& preset);
+                          size_t vectors, const std::vector<int>& group,
+                          const Preset& preset);
 
 class MemberProgram {
  public:

@@ -27,12 +27,12 @@ class Sender : public MemberProgram {
     memory_ = spec_.memory;
     if (memory_.empty()) {
       MemberMemory all;
-      all.in = hbm().Allocate(WholeBeats(spec_.in_bytes));
-      all.out = hbm().Allocate(WholeBeats(spec_.out_bytes));
+      all.in = {hbm().Allocate(WholeBeats(spec_.in_bytes))};
+      all.out = {hbm().Allocate(WholeBeats(spec_.out_bytes))};
       memory_.resize(spec_.group.size(), all);
     }
-    AddVector("in", memory_[position()].in, spec_.in_bytes);
-    AddVector("out", memory_[position()].out, spec_.out_bytes);
+    AddVector("in", memory_[position()].in[0], spec_.in_bytes);
+    AddVector("out", memory_[position()].out[0], spec_.out_bytes);
     if (absl::Status s = CheckMemory(); !s.ok()) return s;
     MakePlaces(0);
     uint32_t waits = 0;
@@ -96,11 +96,11 @@ class Sender : public MemberProgram {
         if (at >= part.bytes) continue;
         const int64_t bytes = std::min(piece_bytes(), part.bytes - at);
         const int64_t ub = Take();
-        Load(memory_[position()].in + part.begin + at, bytes, ub);
+        Load(memory_[position()].in[0] + part.begin + at, bytes, ub);
         for (const Place& place : part.places) {
           const bool last = --left_[place.to] == 0;
           Send(
-              place.to, memory_[place.to].out + place.byte + at, bytes, ub,
+              place.to, memory_[place.to].out[0] + place.byte + at, bytes, ub,
               last && place.to != position() ? FlagOf(position(), place.to) : 0,
               WayOf(place.to));
         }
@@ -122,7 +122,8 @@ absl::Status Check(const ExchangeSpec& spec, const Preset& preset) {
     return s;
   const auto size = static_cast<int>(spec.group.size());
   const int64_t beat = preset.beat_bytes();
-  if (absl::Status s = CheckMembers(spec.memory, spec.group, preset); !s.ok())
+  if (absl::Status s = CheckMembers(spec.memory, 1, spec.group, preset);
+      !s.ok())
     return s;
   if (spec.in_bytes < 1 || spec.out_bytes < 1) {
     return absl::InvalidArgumentError(

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Collective operations over the cores of a device (docs/collectives.md).
-// All-reduce: every core of a group has a vector, and all of them get the
-// elementwise sum, maximum or minimum of all. Exchange: parts of the cores'
-// vectors go to places in others' vectors; all-gather, all-to-all, broadcast
-// and permutations are such.
+// All-reduce: every core of a group has a vector, or several, and all of them
+// get the elementwise sum, maximum or minimum of all. Exchange: parts of the
+// cores' vectors go to places in others' vectors; all-gather, all-to-all,
+// broadcast and permutations are such.
 //
 //   auto cores = Device::OpenCores("rtl", {.preset = "minichip",
 //                                          .torus = {2, 2}});
 //   auto programs = compiler::CompileAllReduce(
-//       {.elements = 1 << 14, .group = {0, 1, 2, 3, 4, 5, 6, 7},
+//       {.elements = {1 << 14}, .group = {0, 1, 2, 3, 4, 5, 6, 7},
 //        .columns = 2}, *FindPreset("minichip"));
 //   (*cores)[group[p]]->WriteTensor(*(*programs)[p].FindTensor("in"), bytes);
 //
@@ -32,7 +32,8 @@ namespace systole::compiler {
 // each with room for whole beats. An all-reduce needs ScratchBytes more; the
 // program's code, which is a segment of it, lies there too.
 struct MemberMemory {
-  uint64_t in = 0, out = 0, scratch = 0;
+  std::vector<uint64_t> in, out;  // of each vector
+  uint64_t scratch = 0;
 };
 
 struct AllReduceSpec {
@@ -41,22 +42,23 @@ struct AllReduceSpec {
 
   Operation operation = Operation::kSum;
   Type type = Type::kFloat32;
-  int64_t elements = 1;
+  std::vector<int64_t> elements = {1};  // of each vector
   // Cores in the order of their positions: 1, 2, 4 or 8 different ones, of 4
   // chips at most. Numbered as Device::OpenCores returns them.
   std::vector<int> group;
   int columns = 1;  // of the torus
   // By position; empty: from 0 on, for all the same. The programs' prog_addr
   // may be set to any free place.
-  std::vector<MemberMemory> memory;
+  std::vector<MemberMemory> memory = {};
 };
 
 int64_t ScratchBytes(const AllReduceSpec& spec, const Preset& preset);
 
 // A program for each position, with tensors "in" and "out" of one line of
-// `elements` values. Errors: kInvalidArgument (a group that is none, a preset
-// without the bf16 cell or, for several chips, without links),
-// kResourceExhausted (elements that the memory does not hold).
+// `elements` values; of several vectors "in0", "out0", "in1" and so on. Errors:
+// kInvalidArgument (a group that is none, a preset without the bf16 cell or,
+// for several chips, without links), kResourceExhausted (elements that the
+// memory does not hold).
 absl::StatusOr<std::vector<Program>> CompileAllReduce(const AllReduceSpec& spec,
                                                       const Preset& preset);
 
@@ -72,9 +74,10 @@ struct Transfer {
 struct ExchangeSpec {
   int64_t in_bytes = 0, out_bytes = 0;  // of a vector before and after
   std::vector<Transfer> transfers;
-  std::vector<int> group;            // 1 to 8 different cores
-  int columns = 1;                   // of the torus
-  std::vector<MemberMemory> memory;  // as of AllReduceSpec, without scratch
+  std::vector<int> group;  // 1 to 8 different cores
+  int columns = 1;         // of the torus
+  std::vector<MemberMemory> memory =
+      {};  // as of AllReduceSpec, without scratch
 };
 
 // Every position gets the vectors of all, in the order of the positions.
