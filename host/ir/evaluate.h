@@ -51,10 +51,15 @@ ProductUnit& HostProducts();
 using OtherCore = std::function<absl::StatusOr<Literal>(const Node& node,
                                                         const Literal& own)>;
 
+// Does a call of calls.h.
+using Caller = std::function<absl::StatusOr<Literals>(
+    const Node& node, const Operands& operands)>;
+
 struct EvaluateOptions {
   NodeHook hook = {};
   ProductUnit* products = nullptr;  // null: the host's; must outlive the run
   OtherCore other_core = {};        // none: there is only one core
+  Caller caller = {};               // none: calls are refused
 };
 
 // Evaluates modules and their regions. The modules must not change while it
@@ -85,6 +90,7 @@ class Evaluation {
   }
   ProductUnit& products() { return *options_.products; }
   const OtherCore& other_core() const { return options_.other_core; }
+  const Caller& caller() const { return options_.caller; }
   // For `rng`: a number that was not returned before.
   uint64_t NextRandom() { return random_++; }
 

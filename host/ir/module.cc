@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "host/ir/calls.h"
 
 namespace systole::ir {
 
@@ -109,7 +110,8 @@ int Module::RemoveUnused() {
   std::unordered_set<const Node*> needed;
   for (const Output& output : outputs) needed.insert(output.node);
   for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
-    if ((*node)->op == Op::kParameter) needed.insert(node->get());
+    if ((*node)->op == Op::kParameter || HasEffect(**node))
+      needed.insert(node->get());
     if (needed.count(node->get()) == 0) continue;
     needed.insert((*node)->operands.begin(), (*node)->operands.end());
   }

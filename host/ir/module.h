@@ -121,7 +121,8 @@ class Module {
   void Reorder(const std::vector<Node*>& order);
   // Replaces `from` by `to` in every operand and output.
   void ReplaceUses(Value from, Value to);
-  // Removes nodes without a user, except parameters. Returns how many.
+  // Removes nodes without a user, except parameters and calls that must be done
+  // (calls.h). Returns how many.
   int RemoveUnused();
 
   std::unique_ptr<Module> Clone() const;

@@ -6,7 +6,10 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "host/ir/calls.h"
 #include "host/ir/verifier.h"
 #include "host/partition/chooser.h"
 #include "host/partition/lookup.h"
@@ -109,6 +112,8 @@ class Partitioner {
     if (node.op == Op::kHloWhile) return Loop(node, scope, values);
     if (node.op == Op::kHloIf || node.op == Op::kHloCase)
       return Branch(node, scope, values);
+    if (ir::IsCall(node) && absl::EndsWith(Config(node), ir::kOnce))
+      return CallOnce(node, scope, values);
     std::vector<Suggestion> suggested;
     for (int r = 0; r < node.results(); ++r) {
       suggested.push_back(
@@ -117,6 +122,57 @@ class Partitioner {
               : Suggested(node, r));
     }
     return Divided(node, scope, values, suggested);
+  }
+
+  static const std::string& Config(const Node& node) {
+    return node.attr<ir::HloCustomCallAttributes>().config;
+  }
+
+  // The first device calls, with the whole values, and the others get the
+  // results from it.
+  std::vector<Tiles> CallOnce(const Node& node, Scope& scope, Values& values) {
+    Node call = node;
+    call.attr<ir::HloCustomCallAttributes>().config =
+        std::string(absl::StripSuffix(Config(node), ir::kOnce));
+    Node branch{absl::StrCat(node.name, ".", numbers_.names++),
+                Op::kHloIf,
+                node.type,
+                {scope.IsFirst()},
+                ir::NoAttributes{}};
+    branch.more_types = node.more_types;
+    branch.location = node.location;
+    std::vector<std::shared_ptr<ir::Module>> regions;
+    for (int r = 0; r < 2; ++r) {
+      regions.push_back(std::make_shared<ir::Module>());
+      for (size_t i = 0; i < node.operands.size(); ++i) {
+        Node parameter{absl::StrCat("arg", i),
+                       Op::kParameter,
+                       node.operands[i].type(),
+                       {},
+                       ir::ParameterAttributes{""}};
+        const Value made = regions[r]->Add(std::move(parameter));
+        if (r == 0) call.operands[i] = made;
+      }
+    }
+    for (const Value& operand : node.operands) {
+      branch.operands.push_back(Bring(
+          scope, values, operand, Sharding::Replicated(operand.type().rank())));
+    }
+    Node* const made = regions[0]->Add(std::move(call));
+    Scope other(numbers_, *regions[1]);
+    for (int r = 0; r < node.results(); ++r) {
+      regions[0]->outputs.push_back({"", Value(made, r)});
+      regions[1]->outputs.push_back({"", other.Zeros(node.result_type(r))});
+    }
+    for (auto& region : regions) branch.regions.push_back(std::move(region));
+    Node* const all = scope.module().Add(std::move(branch));
+    std::vector<Tiles> results;
+    for (int r = 0; r < node.results(); ++r) {
+      const Type& type = node.result_type(r);
+      results.push_back({scope.Broadcast(Value(all, r)),
+                         Sharding::Replicated(type.rank()), type});
+    }
+    return results;
   }
 
   // Whether it is the same in every run: the compiler computes it. Numbers of

@@ -101,20 +101,47 @@ Value Scope::Start(const Parts& parts, int64_t tile,
   const auto found = starts_.find(table);
   if (found != starts_.end()) return found->second;
   const Type number{ElementType::kInt32, {}, {}};
-  if (device_.node == nullptr) {
-    const Value id =
-        Add("partition_id", Op::kHloPartitionId, {ElementType::kUint32, {}, {}},
-            {}, ir::NoAttributes{});
-    device_ = Add("device", Op::kHloConvert, number, {id}, ir::NoAttributes{});
-  }
   const Value starts =
       Constant({ElementType::kInt32, {numbers_.devices}, {}},
                ir::Literal(std::vector<int32_t>(table.begin(), table.end())));
   const Value own =
       Add("starts", Op::kHloDynamicSlice, {ElementType::kInt32, {1}, {}},
-          {starts, device_}, ir::HloSizesAttributes{{1}});
+          {starts, Device()}, ir::HloSizesAttributes{{1}});
   return starts_[table] =
              Add("start", Op::kHloReshape, number, {own}, ir::NoAttributes{});
+}
+
+Value Scope::Device() {
+  if (device_.node != nullptr) return device_;
+  const Value id = Add("partition_id", Op::kHloPartitionId,
+                       {ElementType::kUint32, {}, {}}, {}, ir::NoAttributes{});
+  return device_ = Add("device", Op::kHloConvert, {ElementType::kInt32, {}, {}},
+                       {id}, ir::NoAttributes{});
+}
+
+Value Scope::IsFirst() {
+  const Type number{ElementType::kInt32, {}, {}};
+  return Add(
+      "is_first", Op::kHloCompare, {ElementType::kBool, {}, {}},
+      {Device(), Zeros(number)},
+      ir::HloCompareAttributes{ir::Direction::kEq, ir::CompareType::kDefault});
+}
+
+Value Scope::Broadcast(Value value) {
+  ir::HloCollectiveAttributes a;
+  for (int d = 0; d < numbers_.devices; ++d) a.replica_groups.push_back(d);
+  a.group_size = numbers_.devices;
+  a.channel = ++numbers_.channels;
+  return Add("broadcast", Op::kHloCollectiveBroadcast, value.type(), {value},
+             a);
+}
+
+Value Scope::Zeros(const Type& type) {
+  const Type scalar{type.element, {}, {}};
+  const Value zero = Constant(scalar, ir::Literal::Zeros(type.element, 1));
+  if (type.rank() == 0) return zero;
+  return Add("zeros", Op::kHloBroadcastInDim, type, {zero},
+             ir::HloDimensionsAttributes{});
 }
 
 Value Scope::Take(Value value, int64_t dimension, const Parts& parts,
@@ -136,18 +163,13 @@ Value Scope::Take(Value value, int64_t dimension, const Parts& parts,
 
 Value Scope::Once(Value value, const Parts& parts,
                   const std::vector<int>& devices) {
-  const Type number{ElementType::kInt32, {}, {}};
-  const Type scalar{value.type().element, {}, {}};
-  const Value zero = Constant(number, ir::Literal(std::vector<int32_t>{0}));
+  const Value zero = Zeros({ElementType::kInt32, {}, {}});
   const Value first = Add(
       "first", Op::kHloCompare, {ElementType::kBool, {}, {}},
       {Start(parts, 1, devices), zero},
       ir::HloCompareAttributes{ir::Direction::kEq, ir::CompareType::kDefault});
-  const Value none = Constant(scalar, ir::Literal::Zeros(scalar.element, 1));
-  const Value zeros = Add("zeros", Op::kHloBroadcastInDim, value.type(), {none},
-                          ir::HloDimensionsAttributes{});
-  return Add("part", Op::kHloSelect, value.type(), {first, value, zeros},
-             ir::NoAttributes{});
+  return Add("part", Op::kHloSelect, value.type(),
+             {first, value, Zeros(value.type())}, ir::NoAttributes{});
 }
 
 Value Scope::Count(const ir::Node& node, const Sharding& sharding) {

@@ -50,6 +50,11 @@ class Scope {
   // The number of elements before this device's tile, a scalar of i32.
   ir::Value Start(const Parts& parts, int64_t tile,
                   const std::vector<int>& devices);
+  // Whether this is the first device, i1.
+  ir::Value IsFirst();
+  // The first device's value.
+  ir::Value Broadcast(ir::Value value);
+  ir::Value Zeros(const ir::Type& type);
   // Of iota: the tile's own numbers, and its start if it is along their
   // dimension. Floats are counted as whole numbers, which are exact.
   ir::Value Count(const ir::Node& node, const Sharding& sharding);
@@ -58,6 +63,8 @@ class Scope {
   ir::Value Constant(ir::Type type, ir::Literal literal);
 
  private:
+  // This device's number, i32.
+  ir::Value Device();
   ir::Value Gather(ir::Value value, int64_t dimension, const Parts& parts,
                    const std::vector<int>& devices);
   // The value on the first of the devices that differ in these, zeros on the
@@ -72,7 +79,7 @@ class Scope {
 
   Numbers& numbers_;
   ir::Module& module_;
-  ir::Value device_;  // this device's number, i32
+  ir::Value device_;  // once it is made
   std::map<std::vector<int64_t>, ir::Value> starts_;
   // Values that were brought into other tiles: by node, result and tiles.
   std::map<std::pair<std::pair<const ir::Node*, int>, std::string>, ir::Value>

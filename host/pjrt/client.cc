@@ -8,6 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
+#include "host/pjrt/caller.h"
 #include "host/pjrt/objects.h"
 
 namespace systole::pjrt {
@@ -58,11 +59,18 @@ absl::Status SetOption(absl::string_view name, absl::string_view value,
     }
   } else if (name == "propagation_command") {
     options.propagation = std::string(value);
+  } else if (name == "caller") {
+    uint64_t address = 0;
+    if (!absl::SimpleAtoi(value, &address)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("caller = '", value, "' is not an address"));
+    }
+    options.caller = CallerAt(address);
   } else {
     return absl::InvalidArgumentError(
         absl::StrCat("unknown option '", name,
                      "'; there are backend, preset, devices, fallback, "
-                     "propagation, propagation_command"));
+                     "propagation, propagation_command, caller"));
   }
   return absl::OkStatus();
 }

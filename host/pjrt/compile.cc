@@ -11,11 +11,14 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "host/files/write_file.h"
 #include "host/partition/partitioner.h"
+#include "host/pjrt/caller.h"
 #include "host/pjrt/objects.h"
 
 namespace systole::pjrt {
@@ -130,13 +133,16 @@ bool IsManual(const import::StableHloProgram& program) {
   return true;
 }
 
-// The program; one of several partitions with what Shardy suggests.
+// The program; one of several partitions with what Shardy suggests, unless the
+// code has that already. Keeps the code that it is of.
 absl::StatusOr<import::StableHloProgram> Import(PJRT_Client& client,
                                                 absl::string_view code,
-                                                int number) {
+                                                int number,
+                                                PJRT_Executable& made) {
   absl::StatusOr<import::StableHloProgram> program =
       import::ImportStableHlo(code);
-  if (!program.ok() || program->num_partitions == 1 ||
+  made.code = std::string(code);
+  if (!program.ok() || program->num_partitions == 1 || made.suggested ||
       client.propagation == nullptr || IsManual(*program))
     return program;
   const absl::StatusOr<std::string> propagated =
@@ -147,7 +153,11 @@ absl::StatusOr<import::StableHloProgram> Import(PJRT_Client& client,
         import::ImportStableHlo(*propagated);
     status = suggested.status();
     if (status.ok()) status = Dump(*propagated, number, ".shardy");
-    if (status.ok()) return suggested;
+    if (status.ok()) {
+      made.code = *propagated;
+      made.suggested = true;
+      return suggested;
+    }
   }
   std::fprintf(stderr,
                "systole: %s: Shardy suggests nothing (%s); arrays are divided "
@@ -267,6 +277,53 @@ std::string TextOf(const PJRT_Executable& executable,
   return absl::StrCat(text, "  }\n}\n");
 }
 
+// `made`: with `suggested`, if the code has suggestions.
+absl::StatusOr<PJRT_LoadedExecutable*> Load(
+    PJRT_Client& client, absl::string_view code, absl::string_view option_bytes,
+    std::shared_ptr<PJRT_Executable> made) {
+  absl::StatusOr<CompileOptions> options =
+      ParseCompileOptions({option_bytes.data(), option_bytes.size()});
+  if (!options.ok()) return options.status();
+  static std::atomic<int> next{0};
+  const int number = next++;
+  auto loaded = std::make_unique<PJRT_LoadedExecutable>();
+  absl::Status s = CheckDevices(client, *options, loaded->devices);
+  if (s.ok()) s = Dump(code, number);
+  if (!s.ok()) return s;
+  absl::StatusOr<import::StableHloProgram> program =
+      Import(client, code, number, *made);
+  if (!program.ok()) return program.status();
+  made->option_bytes = std::string(option_bytes);
+  made->name = program->module->name;
+  for (const import::StableHloArgument& argument : program->arguments) {
+    made->donated.push_back(argument.donated ||
+                            argument.aliased_output.has_value());
+  }
+  Shardings shardings;
+  std::string whole;
+  if (options->partitions > 1 || program->num_partitions > 1) {
+    s = Divide(*options, *program, shardings, whole);
+    if (!s.ok()) {
+      return absl::Status(s.code(),
+                          absl::StrCat(made->name, ": ", s.message()));
+    }
+  }
+  absl::StatusOr<std::shared_ptr<runtime::Executable>> executable =
+      client.client->Compile(std::move(program->module),
+                             {static_cast<int>(options->replicas),
+                              static_cast<int>(options->partitions)});
+  if (!executable.ok()) return executable.status();
+  (*executable)->Keep(UseOfCalls((*executable)->module()));
+  made->executable = *std::move(executable);
+  made->options = *std::move(options);
+  made->text = TextOf(*made, shardings);
+  DescribeResults(*made);
+  Report(*made, whole);
+  loaded->client = &client;
+  loaded->executable = std::move(made);
+  return loaded.release();
+}
+
 PJRT_Error* Compile(PJRT_Client_Compile_Args* args) {
   return Call(
       args, PJRT_STRUCT_SIZE(PJRT_Client_Compile_Args, executable),
@@ -278,55 +335,82 @@ PJRT_Error* Compile(PJRT_Client_Compile_Args* args) {
               "a program of the format '", format,
               "': StableHLO in MLIR bytecode ('mlir') is what is read"));
         }
-        absl::StatusOr<CompileOptions> options = ParseCompileOptions(
-            {args->compile_options, args->compile_options_size});
-        if (!options.ok()) return options.status();
-        static std::atomic<int> next{0};
-        const int number = next++;
-        auto loaded = std::make_unique<PJRT_LoadedExecutable>();
-        if (absl::Status s =
-                CheckDevices(*args->client, *options, loaded->devices);
-            !s.ok())
-          return s;
-        if (absl::Status s =
-                Dump({args->program->code, args->program->code_size}, number);
-            !s.ok())
-          return s;
-        auto made = std::make_shared<PJRT_Executable>();
-        absl::StatusOr<import::StableHloProgram> program =
-            Import(*args->client,
-                   {args->program->code, args->program->code_size}, number);
-        if (!program.ok()) return program.status();
-        made->name = program->module->name;
-        for (const import::StableHloArgument& argument : program->arguments) {
-          made->donated.push_back(argument.donated ||
-                                  argument.aliased_output.has_value());
-        }
-        Shardings shardings;
-        std::string whole;
-        if (options->partitions > 1 || program->num_partitions > 1) {
-          absl::Status s = Divide(*options, *program, shardings, whole);
-          if (!s.ok()) {
-            return absl::Status(s.code(),
-                                absl::StrCat(made->name, ": ", s.message()));
-          }
-        }
-        absl::StatusOr<std::shared_ptr<runtime::Executable>> executable =
-            args->client->client->Compile(
-                std::move(program->module),
-                {static_cast<int>(options->replicas),
-                 static_cast<int>(options->partitions)});
-        if (!executable.ok()) return executable.status();
-        made->executable = *std::move(executable);
-        made->options = *std::move(options);
-        made->text = TextOf(*made, shardings);
-        DescribeResults(*made);
-        Report(*made, whole);
-        loaded->client = args->client;
-        loaded->executable = std::move(made);
-        args->executable = loaded.release();
+        const auto loaded =
+            Load(*args->client, {args->program->code, args->program->code_size},
+                 {args->compile_options, args->compile_options_size},
+                 std::make_shared<PJRT_Executable>());
+        if (!loaded.ok()) return loaded.status();
+        args->executable = *loaded;
         return absl::OkStatus();
       });
+}
+
+// A serialised program begins so, with the number of its form. Then, each
+// behind a line with its length: the options and the code.
+constexpr char kPlain[] = "systole program 1\n";
+constexpr char kSuggested[] = "systole program 1, divided\n";
+
+PJRT_Error* Serialize(PJRT_Executable_Serialize_Args* args) {
+  const PJRT_Executable& executable = *args->executable;
+  if (UseOfCalls(executable.executable->module()) != nullptr) {
+    return Wrap(absl::UnimplementedError(absl::StrCat(
+        executable.name,
+        ": a program with callbacks belongs to the process that made it and is "
+        "not serialised")));
+  }
+  auto* bytes = new std::string(executable.suggested ? kSuggested : kPlain);
+  for (const std::string* part : {&executable.option_bytes, &executable.code})
+    absl::StrAppend(bytes, part->size(), "\n", *part);
+  args->serialized_bytes = bytes->data();
+  args->serialized_bytes_size = bytes->size();
+  args->serialized_executable =
+      reinterpret_cast<PJRT_SerializedExecutable*>(bytes);
+  args->serialized_executable_deleter = [](PJRT_SerializedExecutable* own) {
+    delete reinterpret_cast<std::string*>(own);
+  };
+  return nullptr;
+}
+
+PJRT_Error* Deserialize(PJRT_Executable_DeserializeAndLoad_Args* args) {
+  return Call(args,
+              PJRT_STRUCT_SIZE(PJRT_Executable_DeserializeAndLoad_Args,
+                               loaded_executable),
+              [&]() -> absl::Status {
+                const absl::Status damaged = absl::InvalidArgumentError(
+                    "this is no program that this version of the plugin has "
+                    "serialised, or a part of it is missing");
+                absl::string_view bytes(args->serialized_executable,
+                                        args->serialized_executable_size);
+                auto made = std::make_shared<PJRT_Executable>();
+                made->suggested = absl::ConsumePrefix(&bytes, kSuggested);
+                if (!made->suggested && !absl::ConsumePrefix(&bytes, kPlain))
+                  return damaged;
+                absl::string_view parts[2];
+                for (absl::string_view& part : parts) {
+                  const size_t line = bytes.find('\n');
+                  size_t length = 0;
+                  if (line == bytes.npos ||
+                      !absl::SimpleAtoi(bytes.substr(0, line), &length) ||
+                      bytes.size() - line - 1 < length)
+                    return damaged;
+                  part = bytes.substr(line + 1, length);
+                  bytes.remove_prefix(line + 1 + length);
+                }
+                if (!bytes.empty()) return damaged;
+                constexpr size_t kOverridden = PJRT_STRUCT_SIZE(
+                    PJRT_Executable_DeserializeAndLoad_Args,
+                    overridden_serialized_compile_options_size);
+                if (args->struct_size >= kOverridden &&
+                    args->overridden_serialized_compile_options != nullptr) {
+                  parts[0] = {args->overridden_serialized_compile_options,
+                              args->overridden_serialized_compile_options_size};
+                }
+                const auto loaded =
+                    Load(*args->client, parts[1], parts[0], std::move(made));
+                if (!loaded.ok()) return loaded.status();
+                args->loaded_executable = *loaded;
+                return absl::OkStatus();
+              });
 }
 
 PJRT_Error* CompileOnly(PJRT_Compile_Args*) {
@@ -339,6 +423,8 @@ PJRT_Error* CompileOnly(PJRT_Compile_Args*) {
 void FillCompile(PJRT_Api& api) {
   api.PJRT_Client_Compile = Compile;
   api.PJRT_Compile = CompileOnly;
+  api.PJRT_Executable_Serialize = Serialize;
+  api.PJRT_Executable_DeserializeAndLoad = Deserialize;
 }
 
 }  // namespace systole::pjrt

@@ -102,14 +102,6 @@ PJRT_Error* OptimizedProgram(PJRT_Executable_OptimizedProgram_Args* args) {
   return nullptr;
 }
 
-PJRT_Error* Serialize(PJRT_Executable_Serialize_Args*) {
-  return Wrap(absl::UnimplementedError("executables are not serialised"));
-}
-
-PJRT_Error* Deserialize(PJRT_Executable_DeserializeAndLoad_Args*) {
-  return Wrap(absl::UnimplementedError("executables are not serialised"));
-}
-
 PJRT_Error* LoadedDevices(PJRT_LoadedExecutable_AddressableDevices_Args* args) {
   args->addressable_devices = args->executable->devices.data();
   args->num_addressable_devices = args->executable->devices.size();
@@ -272,8 +264,6 @@ void FillExecutable(PJRT_Api& api) {
   api.PJRT_Executable_OutputElementTypes = OutputTypes;
   api.PJRT_Executable_OutputDimensions = OutputDimensions;
   api.PJRT_Executable_OptimizedProgram = OptimizedProgram;
-  api.PJRT_Executable_Serialize = Serialize;
-  api.PJRT_Executable_DeserializeAndLoad = Deserialize;
   api.PJRT_Executable_Fingerprint = Fingerprint;
   api.PJRT_LoadedExecutable_Destroy = LoadedDestroy;
   api.PJRT_LoadedExecutable_GetExecutable = GetExecutable;

@@ -78,6 +78,10 @@ struct PJRT_Executable {
   systole::pjrt::CompileOptions options;
   std::string name;
   std::string text;  // readable form
+  // What it was made of, for another process: StableHLO, with suggestions if
+  // there are any, and the options.
+  std::string code, option_bytes;
+  bool suggested = false;
   std::vector<PJRT_Buffer_Type> types;
   std::vector<int64_t> dims;  // of all results, concatenated
   std::vector<size_t> ranks;

@@ -309,6 +309,7 @@ absl::StatusOr<PlacedValues> Executable::Compute(PlacedValues arguments,
                                                  Device& device, int process,
                                                  const Run* run) {
   KernelExecutor executor(*device.core_, *device.products_,
+                          device.client().options().caller,
                           {process, grid_, groups_.get(),
                            run == nullptr ? nullptr : run->communicator.get()});
   absl::StatusOr<PlacedValues> results =

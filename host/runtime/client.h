@@ -25,12 +25,14 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "host/compiler/kernels/device_plan.h"
+#include "host/ir/evaluate.h"
 #include "host/ir/hlo/process_groups.h"
 #include "host/ir/module.h"
 #include "host/runtime/board.h"
@@ -52,6 +54,7 @@ struct Place;
 struct ClientOptions : CoreOptions {
   int devices = 1;
   bool host_operators = true;  // false: reject modules that need the host
+  ir::Caller caller;           // of the process that makes programs
 };
 
 // One core and its queue of work.
@@ -128,6 +131,8 @@ class Executable : public std::enable_shared_from_this<Executable> {
   // Fingerprint of the module's text: equal for equal modules.
   const std::string& fingerprint() const { return fingerprint_; }
   ir::ProcessGrid grid() const { return grid_; }
+  // Keeps something as long as it may run.
+  void Keep(std::shared_ptr<void> kept) { kept_ = std::move(kept); }
 
   // Enqueues an execution of a program of one process. Errors: InvalidArgument
   // names the argument. Errors of the execution itself are reported by the
@@ -175,6 +180,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   std::vector<ir::Type> parameters_, results_;
   ModulePlacement placement_;
   std::string fingerprint_;
+  std::shared_ptr<void> kept_;
   std::mutex mutex_;
   std::map<int, std::vector<std::shared_ptr<Place>>> constants_;  // by device
   // Runs that not all processes have joined, in their order.

@@ -25,7 +25,9 @@ absl::StatusOr<uint64_t> MemoryPool::Allocate(uint64_t bytes) {
   }
   if (end_ < at || end_ - at < size) {
     return absl::ResourceExhaustedError(
-        absl::StrFormat("no room for %d bytes in the device's memory", bytes));
+        absl::StrFormat("no room for %d bytes in the device's memory: values "
+                        "may have %d bytes of it, %d of these are in use",
+                        bytes, end_ - begin_, InUse()));
   }
   used_[at] = at + size;
   return at;
@@ -38,6 +40,10 @@ void MemoryPool::Free(uint64_t address) {
 
 uint64_t MemoryPool::bytes_in_use() const {
   const std::lock_guard<std::mutex> lock(mutex_);
+  return InUse();
+}
+
+uint64_t MemoryPool::InUse() const {
   uint64_t bytes = 0;
   for (const auto& [address, end] : used_) bytes += end - address;
   return bytes;

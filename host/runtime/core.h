@@ -33,6 +33,8 @@ class MemoryPool {
   uint64_t bytes_in_use() const;
 
  private:
+  uint64_t InUse() const;  // with the lock held
+
   const uint64_t begin_, end_, align_;
   mutable std::mutex mutex_;
   std::map<uint64_t, uint64_t> used_;  // address to end

@@ -27,9 +27,10 @@ std::vector<uint8_t> BytesOf(absl::Span<const uint64_t> words) {
   return bytes;
 }
 
-ir::EvaluateOptions OptionsOf(ir::ProductUnit& products) {
+ir::EvaluateOptions OptionsOf(ir::ProductUnit& products, ir::Caller caller) {
   ir::EvaluateOptions options;
   options.products = &products;
+  options.caller = std::move(caller);
   return options;
 }
 
@@ -53,8 +54,10 @@ PlacedValue OnHost(Literal literal) {
 }
 
 KernelExecutor::KernelExecutor(Core& core, ir::ProductUnit& products,
-                               Process process)
-    : core_(core), process_(process), evaluation_(OptionsOf(products)) {}
+                               ir::Caller caller, Process process)
+    : core_(core),
+      process_(process),
+      evaluation_(OptionsOf(products, std::move(caller))) {}
 
 absl::StatusOr<std::shared_ptr<DeviceMemory>> KernelExecutor::Allocate(
     int64_t bytes) {

@@ -42,7 +42,8 @@ struct Process {
 class KernelExecutor : private ProcessDevice {
  public:
   // Both must outlive the executor.
-  KernelExecutor(Core& core, ir::ProductUnit& products, Process process = {});
+  KernelExecutor(Core& core, ir::ProductUnit& products, ir::Caller caller = {},
+                 Process process = {});
 
   // Computes the results, on the host or on the device, from the parameters and
   // the plan's constants. Errors name the node, or are those of the device.

@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "host/files/printable.h"
+#include "host/ir/calls.h"
 
 namespace systole::runtime {
 namespace {
@@ -29,6 +30,10 @@ void Add(const Node& node, PlacementShare& share) {
 
 void CountNode(const Node& node, ModulePlacement& placement) {
   if (node.op == Op::kParameter || node.op == Op::kConstant) return;
+  if (ir::IsCall(node)) {
+    ++placement.calls;
+    return;
+  }
   Add(node, placement.host);
   ++placement.host_operations[ir::OpName(node.op)];
   for (const auto& region : node.regions) {
@@ -153,6 +158,9 @@ std::string PlacementText(const std::string& name,
       static_cast<double>(placement.host.bytes));
   if (placement.host.operations > 0)
     absl::StrAppend(&text, ": ", ListText(placement.host_operations));
+  if (placement.calls > 0)
+    absl::StrAppend(&text, "; ", Counted(placement.calls, "call"),
+                    " of the script");
   const auto exchanges = [&](const PlacementShare& share, const char* way,
                              const std::map<std::string, int64_t>& all) {
     if (share.operations == 0) return;

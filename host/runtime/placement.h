@@ -42,6 +42,7 @@ struct ModulePlacement {
   int64_t moved_bytes = 0;  // by the kernels, between HBM and unified buffer
   int64_t free = 0;         // operations without work: constants, views
   int64_t control = 0;      // loops and branches, controlled by the host
+  int64_t calls = 0;        // of the script that made the program (ir/calls.h)
   std::map<std::string, int64_t> host_operations;  // number of each operation
   // Exchanges among processes, through the host's memory, and their operands.
   PlacementShare collectives;

@@ -282,12 +282,11 @@ TEST(StableHloImporterTest, ReadsOrderedFields) {
 
 TEST(StableHloImporterTest, NamesAllThatIsNotSupported) {
   EXPECT_EQ(TextOf("unsupported"),
-            "UNIMPLEMENTED: 6 operations stand in the way:\n"
+            "UNIMPLEMENTED: 5 operations stand in the way:\n"
             "  an argument at (x): a dynamic shape\n"
             "  an argument at (y): type f64\n"
             "  stablehlo.add at model.py:5:2 (sum): a dynamic shape\n"
             "  stablehlo.complex at model.py:6:3: not supported\n"
-            "  stablehlo.create_token at model.py:7:3: not supported\n"
             "  stablehlo.custom_call at -:6:11: no result");
 }
 

@@ -8,6 +8,7 @@
 
 #include "host/compiler/kernels/lane_lowering.h"
 #include "host/compiler/kernels/node_kernel.h"
+#include "host/ir/calls.h"
 #include "host/ir/evaluate.h"
 
 namespace systole::lanes {
@@ -43,7 +44,8 @@ bool MayBeKnown(const Node& node) {
 // A result without elements needs no work.
 bool IsEmpty(const Node& node) {
   return node.results() == 1 && node.type.elements() == 0 &&
-         node.op != Op::kParameter && node.op != Op::kHloRng;
+         node.op != Op::kParameter && node.op != Op::kHloRng &&
+         !ir::HasEffect(node);
 }
 
 bool IsAlias(const Node& node) {

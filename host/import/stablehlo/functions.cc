@@ -80,8 +80,7 @@ class SupportCheck {
           break;
         }
       }
-      if (rule->conversion == Conversion::kOperation &&
-          operation.results.empty()) {
+      if (operation.results.empty() && !MayHaveNoResult(operation, *rule)) {
         Refuse(Describe(operation), absl::UnimplementedError("no result"));
       }
     }

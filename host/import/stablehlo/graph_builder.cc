@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/import/stablehlo/graph_builder.h"
 
+#include <algorithm>
+#include <limits>
 #include <unordered_set>
 #include <utility>
 
@@ -30,6 +32,29 @@ void FindCaptured(const mlir::Region& region, mlir::ValueId first_inside,
       FindCaptured(inner, first_inside, seen, captured);
     }
   }
+}
+
+// The lowest number of a value inside.
+mlir::ValueId FirstInside(const mlir::Operation& operation) {
+  if (!operation.results.empty()) return operation.results.back() + 1;
+  mlir::ValueId first = std::numeric_limits<mlir::ValueId>::max();
+  for (const mlir::Region& region : operation.regions) {
+    const mlir::Block& block = BlockOf(region);
+    for (const mlir::ValueId argument : block.arguments)
+      first = std::min(first, argument);
+    for (const mlir::Operation& inner : block.operations) {
+      for (const mlir::ValueId result : inner.results)
+        first = std::min(first, result);
+      first = std::min(first, FirstInside(inner));
+    }
+  }
+  return first;
+}
+
+// A token, and the value of what has none.
+ir::Node MakeToken() {
+  return ir::MakeConstant("token", TokenType(),
+                          ir::Literal::Zeros(TokenType().element, 0));
 }
 
 std::string ShortName(absl::string_view operation) {
@@ -84,6 +109,8 @@ absl::Status GraphBuilder::ConvertOperation(const mlir::Operation& operation,
       return AddNode(operation, rule);
     case Conversion::kConstant:
       return AddConstant(operation);
+    case Conversion::kToken:
+      return AddToken(operation);
     case Conversion::kIdentity: {
       const absl::StatusOr<Values> operands = Operands(operation);
       if (!operands.ok()) return operands.status();
@@ -223,6 +250,23 @@ absl::Status GraphBuilder::AddConstant(const mlir::Operation& operation) {
   return Define(operation, {*node});
 }
 
+// Needs the tokens that it joins.
+absl::Status GraphBuilder::AddToken(const mlir::Operation& operation) {
+  const absl::StatusOr<Values> operands = Operands(operation);
+  if (!operands.ok()) return operands.status();
+  absl::StatusOr<ir::Node*> token = Add(operation, MakeToken());
+  for (const ir::Value& operand : *operands) {
+    if (!token.ok()) break;
+    token = Add(operation, {"token",
+                            ir::Op::kHloOr,
+                            TokenType(),
+                            {*token, operand},
+                            ir::NoAttributes{}});
+  }
+  if (!token.ok()) return token.status();
+  return Define(operation, {*token});
+}
+
 // All regions get the same further parameters: the outside values that any of
 // them reads, except constants.
 absl::Status GraphBuilder::AddRegions(const mlir::Operation& operation,
@@ -230,7 +274,7 @@ absl::Status GraphBuilder::AddRegions(const mlir::Operation& operation,
   std::unordered_set<mlir::ValueId> seen;
   std::vector<mlir::ValueId> captured, constants;
   for (const mlir::Region& region : operation.regions) {
-    FindCaptured(region, operation.results.back() + 1, seen, captured);
+    FindCaptured(region, FirstInside(operation), seen, captured);
   }
   for (auto id = captured.begin(); id != captured.end();) {
     const auto found = values_.find(*id);
@@ -267,6 +311,9 @@ absl::Status GraphBuilder::AddRegions(const mlir::Operation& operation,
     for (const ir::Value& result : *results) {
       module->outputs.push_back({"", result});
     }
+    // Every node has a result.
+    if (results->empty())
+      module->outputs.push_back({"", module->Add(MakeToken())});
     module->RemoveUnused();
     node.regions.push_back(std::move(module));
   }
@@ -279,8 +326,11 @@ absl::Status GraphBuilder::AddNode(const mlir::Operation& operation,
   if (!operands.ok()) return operands.status();
   absl::StatusOr<std::vector<ir::Type>> types = ResultTypes(operation);
   if (!types.ok()) return types.status();
-  if (types->empty()) {
-    return Located(operation, absl::UnimplementedError("no result"));
+  const bool without = types->empty();
+  if (without) {
+    if (!MayHaveNoResult(operation, rule))
+      return Located(operation, absl::UnimplementedError("no result"));
+    types->push_back(TokenType());
   }
   ir::Node node{ShortName(operation.name), rule.op, (*types)[0],
                 *std::move(operands), ir::NoAttributes{}};
@@ -307,6 +357,7 @@ absl::Status GraphBuilder::AddNode(const mlir::Operation& operation,
   const absl::StatusOr<ir::Node*> added = Add(operation, std::move(node));
   if (!added.ok()) return added.status();
   if (absl::Status s = Suggest(operation, *added); !s.ok()) return s;
+  if (without) return absl::OkStatus();
   Values values;
   for (int i = 0; i < results; ++i) values.push_back({*added, i});
   return Define(operation, values);

@@ -64,6 +64,7 @@ class GraphBuilder {
   absl::Status AddNode(const mlir::Operation& operation,
                        const OperationRule& rule);
   absl::Status AddConstant(const mlir::Operation& operation);
+  absl::Status AddToken(const mlir::Operation& operation);
   absl::Status AddRegions(const mlir::Operation& operation, ir::Node& node);
   void StandIn(const mlir::Operation& operation);
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/import/stablehlo/attributes.h"
+#include "host/ir/calls.h"
 
 namespace systole::import {
 namespace {
@@ -145,6 +146,10 @@ std::map<absl::string_view, OperationRule> MakeRules() {
        {"sdy.sharding_constraint", "sdy.reshard"}) {
     rules[name].conversion = Conversion::kSharding;
   }
+  for (const absl::string_view name :
+       {"vhlo.create_token_v1", "vhlo.after_all_v1"}) {
+    rules[name].conversion = Conversion::kToken;
+  }
   rules["sdy.manual_computation"].conversion = Conversion::kManual;
   rules["sdy.return"].conversion = Conversion::kReturn;
   rules["sdy.sharding_group"].conversion = Conversion::kNothing;
@@ -184,6 +189,15 @@ const OperationRule* FindRule(const mlir::Operation& operation) {
     return &identity;
   }
   return &found->second;
+}
+
+bool MayHaveNoResult(const mlir::Operation& operation,
+                     const OperationRule& rule) {
+  if (rule.conversion != Conversion::kOperation) return true;
+  if (rule.op == Op::kHloIf || rule.op == Op::kHloCase) return true;
+  const mlir::Attribute* target = operation.Find("call_target_name");
+  return rule.op == Op::kHloCustomCall && target != nullptr &&
+         target->text == ir::kEffectCall;
 }
 
 std::string SourceName(absl::string_view operation) {

@@ -18,6 +18,7 @@ enum class Conversion {
   kOperation,  // one node
   kIdentity,   // replaced by its operands
   kConstant,
+  kToken,
   kCall,      // its function is inlined
   kSharding,  // replaced by its operand; a mark, if there are several devices
   kManual,    // its region is inlined, between marks
@@ -36,6 +37,10 @@ struct OperationRule {
 
 // The rule for "vhlo.add_v1" and so on, or null.
 const OperationRule* FindRule(const mlir::Operation& operation);
+
+// Whether it may be there for its effect alone.
+bool MayHaveNoResult(const mlir::Operation& operation,
+                     const OperationRule& rule);
 
 // "stablehlo.add" for "vhlo.add_v1".
 std::string SourceName(absl::string_view operation);

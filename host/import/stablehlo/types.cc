@@ -33,10 +33,12 @@ absl::StatusOr<ir::ElementType> ConvertElement(const mlir::Type& type) {
 
 }  // namespace
 
+ir::Type TokenType() {
+  return ir::Type{ir::ElementType::kBool, {0}, std::nullopt};
+}
+
 absl::StatusOr<ir::Type> ConvertType(const mlir::Type& type) {
-  if (type.kind == mlir::Type::Kind::kToken) {
-    return absl::UnimplementedError("a token");
-  }
+  if (type.kind == mlir::Type::Kind::kToken) return TokenType();
   if (type.kind != mlir::Type::Kind::kTensor) {
     return absl::UnimplementedError(
         absl::StrCat("type ", mlir::TypeText(type)));

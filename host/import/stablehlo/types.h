@@ -12,8 +12,12 @@
 
 namespace systole::import {
 
+// Of tokens, which say what call of the script comes before which: no elements.
+// jax hands them over as such.
+ir::Type TokenType();
+
 // Unimplemented for types that the IR does not have: "f64", "complex numbers",
-// "a dynamic shape", "a token".
+// "a dynamic shape".
 absl::StatusOr<ir::Type> ConvertType(const mlir::Type& type);
 
 // The values of dense elements of that type; a splat has one value.
