@@ -6,12 +6,11 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
-#include "host/ir/calls.h"
 #include "host/ir/verifier.h"
+#include "host/partition/call_once.h"
 #include "host/partition/chooser.h"
+#include "host/partition/known.h"
 #include "host/partition/lookup.h"
 #include "host/partition/scope.h"
 
@@ -112,94 +111,22 @@ class Partitioner {
     if (node.op == Op::kHloWhile) return Loop(node, scope, values);
     if (node.op == Op::kHloIf || node.op == Op::kHloCase)
       return Branch(node, scope, values);
-    if (ir::IsCall(node) && absl::EndsWith(Config(node), ir::kOnce))
-      return CallOnce(node, scope, values);
+    if (IsCalledOnce(node)) {
+      std::vector<Value> operands;
+      for (const Value& operand : node.operands) {
+        operands.push_back(Bring(scope, values, operand,
+                                 Sharding::Replicated(operand.type().rank())));
+      }
+      return CallOnce(node, operands, numbers_, scope);
+    }
     std::vector<Suggestion> suggested;
     for (int r = 0; r < node.results(); ++r) {
       suggested.push_back(
-          IsWide(node) && IsKnown(node)
+          IsWide(node) && known_.Is(node)
               ? Sharding::Replicated(node.result_type(r).shape.size())
               : Suggested(node, r));
     }
     return Divided(node, scope, values, suggested);
-  }
-
-  static const std::string& Config(const Node& node) {
-    return node.attr<ir::HloCustomCallAttributes>().config;
-  }
-
-  // The first device calls, with the whole values, and the others get the
-  // results from it.
-  std::vector<Tiles> CallOnce(const Node& node, Scope& scope, Values& values) {
-    Node call = node;
-    call.attr<ir::HloCustomCallAttributes>().config =
-        std::string(absl::StripSuffix(Config(node), ir::kOnce));
-    Node branch{absl::StrCat(node.name, ".", numbers_.names++),
-                Op::kHloIf,
-                node.type,
-                {scope.IsFirst()},
-                ir::NoAttributes{}};
-    branch.more_types = node.more_types;
-    branch.location = node.location;
-    std::vector<std::shared_ptr<ir::Module>> regions;
-    for (int r = 0; r < 2; ++r) {
-      regions.push_back(std::make_shared<ir::Module>());
-      for (size_t i = 0; i < node.operands.size(); ++i) {
-        Node parameter{absl::StrCat("arg", i),
-                       Op::kParameter,
-                       node.operands[i].type(),
-                       {},
-                       ir::ParameterAttributes{""}};
-        const Value made = regions[r]->Add(std::move(parameter));
-        if (r == 0) call.operands[i] = made;
-      }
-    }
-    for (const Value& operand : node.operands) {
-      branch.operands.push_back(Bring(
-          scope, values, operand, Sharding::Replicated(operand.type().rank())));
-    }
-    Node* const made = regions[0]->Add(std::move(call));
-    Scope other(numbers_, *regions[1]);
-    for (int r = 0; r < node.results(); ++r) {
-      regions[0]->outputs.push_back({"", Value(made, r)});
-      regions[1]->outputs.push_back({"", other.Zeros(node.result_type(r))});
-    }
-    for (auto& region : regions) branch.regions.push_back(std::move(region));
-    Node* const all = scope.module().Add(std::move(branch));
-    std::vector<Tiles> results;
-    for (int r = 0; r < node.results(); ++r) {
-      const Type& type = node.result_type(r);
-      results.push_back({scope.Broadcast(Value(all, r)),
-                         Sharding::Replicated(type.rank()), type});
-    }
-    return results;
-  }
-
-  // Whether it is the same in every run: the compiler computes it. Numbers of
-  // 64 bits stay so, for only the host computes with them: random numbers
-  // begin with indices of 64 bits.
-  bool IsKnown(const Node& node) {
-    const auto [place, added] = known_.try_emplace(&node, false);
-    if (!added) return place->second;
-    const bool known =
-        node.is_constant() ||
-        (node.op != Op::kParameter && node.op != Op::kHloRng &&
-         node.op != Op::kHloPartitionId && node.op != Op::kHloReplicaId &&
-         node.op != Op::kHloCustomCall && !ir::IsCollective(node.op) &&
-         node.regions.empty() &&
-         std::all_of(
-             node.operands.begin(), node.operands.end(),
-             [&](const Value& operand) { return IsKnown(*operand.node); }));
-    return known_[&node] = known;
-  }
-  static bool IsWide(const Node& node) {
-    const auto wide = [](const Type& type) {
-      return type.element == ElementType::kInt64 ||
-             type.element == ElementType::kUint64;
-    };
-    return wide(node.type) ||
-           std::any_of(node.operands.begin(), node.operands.end(),
-                       [&](const Value& v) { return wide(v.type()); });
   }
 
   absl::StatusOr<std::vector<Tiles>> Marked(const Node& node, Scope& scope,
@@ -445,7 +372,7 @@ class Partitioner {
   const GlobalProgram& program_;
   LocalProgram& local_;
   Numbers numbers_;
-  std::map<const Node*, bool> known_;
+  Known known_;
   // Broadcasts and counts that were made in tiles.
   std::map<std::tuple<const Scope*, const Node*, std::string>, Tiles> made_;
 };

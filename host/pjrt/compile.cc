@@ -10,7 +10,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -20,6 +19,7 @@
 #include "host/partition/partitioner.h"
 #include "host/pjrt/caller.h"
 #include "host/pjrt/objects.h"
+#include "host/pjrt/program_text.h"
 
 namespace systole::pjrt {
 namespace {
@@ -167,11 +167,6 @@ absl::StatusOr<import::StableHloProgram> Import(PJRT_Client& client,
   return program;
 }
 
-// What jax reads of a compiled program: in XLA's notation.
-struct Shardings {
-  std::vector<std::string> inputs, outputs;
-};
-
 // Replaces the module by that of each partition.
 absl::Status Divide(const CompileOptions& options,
                     import::StableHloProgram& program, Shardings& shardings,
@@ -203,78 +198,6 @@ absl::Status Divide(const CompileOptions& options,
                         });
   program.module = std::move(local->module);
   return absl::OkStatus();
-}
-
-// A name that a text of MLIR may have without quotes.
-std::string Symbol(absl::string_view name) {
-  std::string symbol(name);
-  for (char& c : symbol)
-    if (!absl::ascii_isalnum(static_cast<unsigned char>(c))) c = '_';
-  return symbol;
-}
-
-// "tensor<4x8xf32>".
-std::string TensorText(const ir::Type& type) {
-  std::string text = "tensor<";
-  for (const int64_t size : type.shape) absl::StrAppend(&text, size, "x");
-  const char* const name = ir::ElementTypeName(type.element);
-  absl::StrAppend(&text, ir::IsUnsigned(type.element) ? "ui" : "",
-                  ir::IsUnsigned(type.element) ? name + 1 : name, ">");
-  return text;
-}
-
-std::string TensorTexts(const std::vector<ir::Type>& types) {
-  return absl::StrJoin(types, ", ", [](std::string* out, const ir::Type& type) {
-    out->append(TensorText(type));
-  });
-}
-
-// A module with one call, of the program, as jax reads it: types, and how
-// values are divided.
-std::string TextOf(const PJRT_Executable& executable,
-                   const Shardings& shardings) {
-  const std::vector<ir::Type>& parameters = executable.executable->parameters();
-  const std::vector<ir::Type>& results = executable.executable->results();
-  std::string text = absl::StrCat(
-      "module @", Symbol(executable.name),
-      " attributes {mhlo.num_partitions = ", executable.options.partitions,
-      " : i32, mhlo.num_replicas = ", executable.options.replicas, " : i32");
-  if (executable.options.partitions > 1 && !results.empty()) {
-    const std::string outputs = absl::StrJoin(shardings.outputs, ", ");
-    absl::StrAppend(&text, ", mhlo.spmd_output_sharding = \"",
-                    shardings.outputs.size() == 1
-                        ? outputs
-                        : absl::StrCat("{", outputs, "}"),
-                    "\", mhlo.spmd_parameters_shardings = [",
-                    absl::StrJoin(shardings.inputs, ", ",
-                                  [](std::string* out, const auto& sharding) {
-                                    absl::StrAppend(out, "\"", sharding, "\"");
-                                  }),
-                    "]");
-  }
-  std::vector<std::string> arguments, names, values;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    names.push_back(absl::StrCat("%arg", i));
-    arguments.push_back(
-        absl::StrCat(names.back(), ": ", TensorText(parameters[i])));
-  }
-  for (size_t i = 0; i < results.size(); ++i)
-    values.push_back(results.size() == 1 ? "%0" : absl::StrCat("%0#", i));
-  const std::string types = TensorTexts(results);
-  absl::StrAppend(&text, "} {\n  func.func public @main(",
-                  absl::StrJoin(arguments, ", "), ") -> (", types, ") {\n");
-  if (!results.empty()) {
-    absl::StrAppend(
-        &text, "    %0",
-        results.size() == 1 ? "" : absl::StrCat(":", results.size()),
-        " = \"stablehlo.custom_call\"(", absl::StrJoin(names, ", "),
-        ") {call_target_name = \"systole_program\"} : (",
-        TensorTexts(parameters), ") -> (", types, ")\n    return ",
-        absl::StrJoin(values, ", "), " : ", types, "\n");
-  } else {
-    absl::StrAppend(&text, "    return\n");
-  }
-  return absl::StrCat(text, "  }\n}\n");
 }
 
 // `made`: with `suggested`, if the code has suggestions.

@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "host/compiler/collectives/all_reduce_code.h"
 #include "host/compiler/collectives/exchange.h"
 #include "host/compiler/collectives/member_program.h"
 #include "host/program/vpu_asm.h"
@@ -22,7 +23,6 @@
 namespace systole::compiler {
 namespace {
 
-using Operation = AllReduceSpec::Operation;
 using Type = AllReduceSpec::Type;
 
 // Elements of the first half of a vector (docs/hlo.md): about half, a multiple
@@ -32,8 +32,6 @@ int64_t FirstHalf(int64_t elements) {
   return std::min(elements,
                   (elements + 2 * kGranule - 1) / (2 * kGranule) * kGranule);
 }
-
-int64_t ElementBytes(Type type) { return type == Type::kBf16 ? 2 : 4; }
 
 int64_t BeatsOf(const AllReduceSpec& spec, int64_t elements,
                 const Preset& preset) {
@@ -49,29 +47,6 @@ int64_t VectorBytes(const AllReduceSpec& spec, const Preset& preset) {
 }
 // What comes lands here, the vectors for each round; then the code.
 constexpr int64_t kLandings = 3, kCodeBytes = 4096;
-
-// Rows of 64 a round: registers in turn, so that rows are loaded while others
-// are computed and stored. s1, s2: the operands; the result replaces the first.
-// s6: rows.
-std::string CodeOf(const AllReduceSpec& spec) {
-  constexpr const char* kOperations[2][3] = {{"fadd", "fmax", "fmin"},
-                                             {"iadd", "imax", "imin"}};
-  const char* operation =
-      kOperations[spec.type == Type::kInt32][static_cast<int>(spec.operation)];
-  const int bits = static_cast<int>(8 * ElementBytes(spec.type));
-  std::string text = "loop:\n";
-  for (int k = 0; k < 8; ++k) {
-    absl::StrAppendFormat(
-        &text,
-        "ld%d v%d, s1, s4, (%d*ROW)\nld%d v%d, s2, s4, (%d*ROW)\n"
-        "%s v%d, v%d, v%d\nst%d v%d, s1, s4, (%d*ROW)\n",
-        bits, k, 8 * k, bits, 8 + k, 8 * k, operation, 16 + k + k % 2 * 8, k,
-        8 + k, bits, 16 + k + k % 2 * 8, 8 * k);
-  }
-  return text +
-         "addi s1, s1, (64*ROW)\naddi s2, s2, (64*ROW)\n"
-         "addi s6, s6, -64\nblt s0, s6, loop\nhalt\n";
-}
 
 class Member : public MemberProgram {
  public:
@@ -141,7 +116,7 @@ class Member : public MemberProgram {
   absl::Status LoadCode() {
     const int64_t row = preset().cols * ElementBytes(spec_.type);
     absl::StatusOr<vpu::Code> code =
-        vpu::Assemble(CodeOf(spec_), "all_reduce", {{"ROW", row}});
+        vpu::Assemble(AllReduceCode(spec_), "all_reduce", {{"ROW", row}});
     if (!code.ok()) return code.status();
     const auto count = static_cast<int64_t>(code->words.size());
     if (count * 8 > kCodeBytes)

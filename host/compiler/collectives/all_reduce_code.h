@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#ifndef SYSTOLE_HOST_COMPILER_COLLECTIVES_ALL_REDUCE_CODE_H_
+#define SYSTOLE_HOST_COMPILER_COLLECTIVES_ALL_REDUCE_CODE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "systole/collective.h"
+
+namespace systole::compiler {
+
+inline int64_t ElementBytes(AllReduceSpec::Type type) {
+  return type == AllReduceSpec::Type::kBf16 ? 2 : 4;
+}
+
+// What the vector unit runs to combine two pieces. ROW: bytes of a row.
+// Rows of 64 a round: registers in turn, so that rows are loaded while others
+// are computed and stored. s1, s2: the operands; the result replaces the first.
+// s6: rows.
+std::string AllReduceCode(const AllReduceSpec& spec);
+
+}  // namespace systole::compiler
+
+#endif  // SYSTOLE_HOST_COMPILER_COLLECTIVES_ALL_REDUCE_CODE_H_
