@@ -154,7 +154,20 @@ absl::Status Device::Use(std::shared_ptr<const Program> program) {
                        "presets, the device is '",
                        std::string(core_->preset().name), "'"));
     }
-    auto executable = client_->Compile(program->module()->Clone());
+    const runtime::WholeProgram& module = *program->module();
+    if (module.devices > 1 && profiled_) {
+      return absl::UnimplementedError(absl::StrCat(
+          program->name(), ": a program for ", module.devices,
+          " devices is not profiled; open the device without profile"));
+    }
+    if (module.devices > client_->devices()) {
+      runtime::ClientOptions more = client_->options();
+      more.devices = module.devices;
+      auto made = runtime::Client::Create(more);
+      if (!made.ok()) return made.status();
+      client_ = *std::move(made);
+    }
+    auto executable = client_->Compile(module.DeviceModule(), module.grid());
     if (!executable.ok()) return executable.status();
     executable_ = *std::move(executable);
   }
@@ -267,16 +280,15 @@ absl::Status Device::RunModel(absl::Span<const systole_array> inputs,
 
 absl::Status Device::RunModule(absl::Span<const systole_array> inputs,
                                absl::Span<const systole_array> outputs) {
-  runtime::Device& device = client_->device(0);
-  std::vector<std::shared_ptr<runtime::Buffer>> arguments;
+  const runtime::WholeProgram& module = *program_->module();
+  std::vector<Literal> values;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& tensor = program_->inputs()[i];
     if (absl::Status s = CheckExact(inputs[i], tensor); !s.ok())
       return At("input", i, tensor.name, s);
-    arguments.push_back(std::make_shared<runtime::Buffer>(
-        device, tensor.type,
+    values.push_back(
         Literal::FromBytes(tensor.type.element, tensor.type.elements(),
-                           static_cast<const uint8_t*>(inputs[i].data))));
+                           static_cast<const uint8_t*>(inputs[i].data)));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& tensor = program_->outputs()[i];
@@ -284,21 +296,24 @@ absl::Status Device::RunModule(absl::Span<const systole_array> inputs,
       return At("output", i, tensor.name, s);
   }
   if (profiled_) modules_.Begin();
-  absl::StatusOr<runtime::Execution> execution =
-      executable_->Execute(arguments, device);
-  if (!execution.ok()) return execution.status();
-  if (absl::Status s = execution->done->Await(); !s.ok()) return s;
+  const auto results = runtime::RunOnce(module, *executable_, *client_, values);
+  if (!results.ok()) return results.status();
   for (size_t i = 0; i < outputs.size(); ++i) {
-    absl::StatusOr<Literal> value = execution->results[i]->Await();
-    if (!value.ok()) return value.status();
     if (outputs[i].bytes > 0)
-      std::memcpy(outputs[i].data, value->data(), outputs[i].bytes);
+      std::memcpy(outputs[i].data, (*results)[i].data(), outputs[i].bytes);
   }
-  const runtime::CoreWork work = device.TakeWork();
+  runtime::CoreWork work;
+  uint64_t cycles = 0;  // of the device that needs most
+  for (int d = 0; d < module.devices; ++d) {
+    const runtime::CoreWork own = client_->device(d).TakeWork();
+    cycles = std::max<uint64_t>(cycles, own.stats.cycles);
+    work.Add(own);
+  }
+  if (client_->board() != nullptr) cycles = client_->board()->TakeCycles();
   systole_run_stats stats = SYSTOLE_RUN_STATS_INIT;
   stats.images = 1;
   stats.runs = work.programs;
-  stats.cycles = work.stats.cycles;
+  stats.cycles = cycles;
   stats.host_cpu_seconds = work.stats.host_cpu_seconds;
   sums_ = work.stats;
   stats_ = stats;

@@ -7,7 +7,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "host/compiler/kernels/module_lowering.h"
 #include "host/files/file_kind.h"
 #include "host/files/read_file.h"
 #include "host/import/float/float_importer.h"
@@ -80,17 +79,21 @@ bool IsFloatModel(const std::string& path, FileKind kind) {
   return bytes.ok() && import::IsFloatTflite(*bytes);
 }
 
-absl::StatusOr<std::unique_ptr<ir::Module>> ImportArtifact(
-    absl::string_view bytes) {
+absl::StatusOr<runtime::WholeProgram> ImportArtifact(absl::string_view bytes) {
   absl::StatusOr<import::StableHloProgram> imported =
       import::ImportStableHlo(bytes);
   if (!imported.ok()) return imported.status();
-  if (imported->num_partitions > 1) {
-    return absl::UnimplementedError(
-        absl::StrCat("a program for ", imported->num_partitions,
-                     " devices; it runs in JAX or with systole run --devices"));
-  }
-  return std::move(imported->module);
+  if (imported->num_partitions == 1)
+    return runtime::WholeProgram::Of(std::move(imported->module));
+  auto global = import::GlobalProgramOf(*imported);
+  if (!global.ok()) return global.status();
+  return runtime::WholeProgram::Of(*std::move(global));
+}
+
+absl::StatusOr<runtime::WholeProgram> Whole(
+    absl::StatusOr<std::unique_ptr<ir::Module>> module) {
+  if (!module.ok()) return module.status();
+  return runtime::WholeProgram::Of(*std::move(module));
 }
 
 std::vector<Tensor> TensorsOf(const std::vector<ir::Node*>& inputs) {
@@ -130,8 +133,8 @@ absl::StatusOr<std::shared_ptr<Program>> Program::Load(
   } else if (*kind == FileKind::kOnnx) {
     const absl::StatusOr<std::string> bytes = ReadFile(path);
     if (!bytes.ok()) return bytes.status();
-    status =
-        program->TakeModule(ImportOnnx(*bytes, path, options), "ONNX", options);
+    status = program->TakeModule(Whole(ImportOnnx(*bytes, path, options)),
+                                 "ONNX", options);
   } else if (*kind == FileKind::kTflite || *kind == FileKind::kSafetensors ||
              absl::EndsWith(path, ".tflite") ||
              absl::EndsWith(path, ".safetensors")) {
@@ -161,7 +164,7 @@ absl::StatusOr<std::shared_ptr<Program>> Program::Parse(
                  : program->Take(runtime::FromProgram(*std::move(parsed), name),
                                  options);
   } else if (kind == FileKind::kTflite && import::IsFloatTflite(bytes)) {
-    status = program->TakeModule(import::ImportFloatTflite(bytes, name),
+    status = program->TakeModule(Whole(import::ImportFloatTflite(bytes, name)),
                                  "a float model", options);
   } else if (kind == FileKind::kTflite) {
     auto module = import::ImportTflite(bytes, name);
@@ -173,8 +176,8 @@ absl::StatusOr<std::shared_ptr<Program>> Program::Parse(
   } else if (kind == FileKind::kStableHlo) {
     status = program->TakeModule(ImportArtifact(bytes), "StableHLO", options);
   } else if (kind == FileKind::kOnnx) {
-    status =
-        program->TakeModule(ImportOnnx(bytes, "", options), "ONNX", options);
+    status = program->TakeModule(Whole(ImportOnnx(bytes, "", options)), "ONNX",
+                                 options);
   } else {
     status =
         WrongKind(name, kind,
@@ -236,16 +239,16 @@ absl::Status Program::Compile(absl::StatusOr<runtime::Source> source,
   return Take(runtime::Build(*source, **preset, compile), taken);
 }
 
-absl::Status Program::TakeModule(
-    absl::StatusOr<std::unique_ptr<ir::Module>> module, const char* what,
-    const systole_compile_options& options) {
+absl::Status Program::TakeModule(absl::StatusOr<runtime::WholeProgram> module,
+                                 const char* what,
+                                 const systole_compile_options& options) {
   if (!module.ok()) return module.status();
   if (options.batch != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         what, " has the sizes that it was made with: no batch can be chosen"));
   }
   module_ = *std::move(module);
-  name_ = module_->name;
+  name_ = module_->module->name;
   // Any bf16 preset runs it; what runs where is told of one.
   const std::string wanted = options.preset == nullptr ? "v2" : options.preset;
   const Preset* preset = FindPreset(wanted);
@@ -258,16 +261,19 @@ absl::Status Program::TakeModule(
             PresetsThat([](const Target& t) { return t.float_modules(); }),
             ", ")));
   }
-  lanes::LowerModule(*module_, *preset);
-  const runtime::ModulePlacement placement = runtime::PlacementOf(
-      *module_, lanes::PlanFor(*module_, *preset), *preset);
-  if (options.refuse_host != 0) {
-    if (absl::Status s = runtime::RefuseHost(name_, placement); !s.ok())
-      return s;
-  }
-  inputs_ = TensorsOf(module_->inputs());
-  outputs_ = TensorsOf(module_->outputs);
-  placement_ = absl::StrCat(runtime::PlacementText(name_, placement), "\n");
+  runtime::ClientOptions own;
+  own.preset = wanted;
+  own.devices = module_->devices;
+  own.host_operators = options.refuse_host == 0;
+  const auto client = runtime::Client::Create(own);
+  if (!client.ok()) return client.status();
+  const auto executable =
+      (*client)->Compile(module_->DeviceModule(), module_->grid());
+  if (!executable.ok()) return executable.status();
+  inputs_ = TensorsOf(module_->module->inputs());
+  outputs_ = TensorsOf(module_->module->outputs);
+  placement_ = absl::StrCat(
+      runtime::PlacementText(name_, (*executable)->placement()), "\n");
   return absl::OkStatus();
 }
 

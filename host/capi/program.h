@@ -20,6 +20,7 @@
 #include "host/ir/type.h"
 #include "host/runtime/build.h"
 #include "host/runtime/compiled_model.h"
+#include "host/runtime/whole_program.h"
 #include "systole.h"
 
 namespace systole::capi {
@@ -50,7 +51,9 @@ class Program {
     return model_ ? &*model_ : nullptr;
   }
   // nullptr: a model.
-  const ir::Module* module() const { return module_.get(); }
+  const runtime::WholeProgram* module() const {
+    return module_ ? &*module_ : nullptr;
+  }
   const std::string& name() const { return name_; }
   const std::string& source() const { return source_; }
   const std::string& placement() const { return placement_; }
@@ -64,13 +67,13 @@ class Program {
   absl::Status Compile(absl::StatusOr<runtime::Source> source,
                        const systole_compile_options& options);
   // `what`: the module's source, for messages.
-  absl::Status TakeModule(absl::StatusOr<std::unique_ptr<ir::Module>> module,
+  absl::Status TakeModule(absl::StatusOr<runtime::WholeProgram> module,
                           const char* what,
                           const systole_compile_options& options);
 
   std::string name_, source_, placement_;
   std::optional<runtime::CompiledModel> model_;
-  std::unique_ptr<ir::Module> module_;
+  std::optional<runtime::WholeProgram> module_;
   std::vector<Tensor> inputs_, outputs_;
 };
 

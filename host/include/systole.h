@@ -260,9 +260,11 @@ SYSTOLE_API systole_status systole_device_run(systole_device* device,
 
 typedef struct systole_run_stats {
   size_t struct_size;
-  int64_t images;  /* that were asked for */
-  int64_t runs;    /* of the device's programs; of products and kernels */
-  uint64_t cycles; /* 0 on the iss, which has no time */
+  int64_t images; /* that were asked for */
+  int64_t runs;   /* of the device's programs; of products and kernels */
+  /* 0 on the iss, which has no time. Of several devices: from begin to end, if
+   * links join them, else those of the device that needs most. */
+  uint64_t cycles;
   double host_cpu_seconds; /* of the simulation */
   int32_t saturated;       /* 1: a sum went beyond int32 */
 } systole_run_stats;

@@ -76,7 +76,7 @@ absl::Status ModuleInfo(const InfoArgs& args, ModuleKind kind) {
   const auto client = runtime::Client::Create(options);
   if (!client.ok()) return client.status();
   const auto executable =
-      (*client)->Compile(program->TakeModule(), program->grid());
+      (*client)->Compile(program->DeviceModule(), program->grid());
   if (!executable.ok()) return executable.status();
   const runtime::ModulePlacement& placement = (*executable)->placement();
   if (args.json) {

@@ -20,9 +20,9 @@ bool SameShape(const ir::Type& a, const ir::Type& b) {
 
 }  // namespace
 
-absl::StatusOr<ModuleProgram> ReadGolden(const std::string& file,
-                                         const ModuleArgs& args,
-                                         const ModuleProgram& program) {
+absl::StatusOr<runtime::WholeProgram> ReadGolden(
+    const std::string& file, const ModuleArgs& args,
+    const runtime::WholeProgram& program) {
   const auto kind = ModuleKindOf(file, args.signature);
   if (!kind.ok()) return kind.status();
   if (*kind == ModuleKind::kNone) {
@@ -48,7 +48,7 @@ absl::StatusOr<ModuleProgram> ReadGolden(const std::string& file,
 namespace {
 
 absl::StatusOr<std::vector<Literal>> RunGolden(
-    const ModuleProgram& golden, const std::vector<Literal>& inputs) {
+    const runtime::WholeProgram& golden, const std::vector<Literal>& inputs) {
   const ir::Module& module =
       golden.local ? *golden.local->module : *golden.module;
   const auto outputs =
@@ -60,7 +60,7 @@ absl::StatusOr<std::vector<Literal>> RunGolden(
 }  // namespace
 
 absl::StatusOr<GoldenCheck> CompareWithGolden(
-    const std::string& file, const ModuleProgram& golden,
+    const std::string& file, const runtime::WholeProgram& golden,
     const std::vector<std::vector<Literal>>& inputs,
     const std::vector<std::vector<Literal>>& outputs) {
   GoldenCheck check;

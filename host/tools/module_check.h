@@ -19,9 +19,9 @@ namespace systole::tools {
 
 // The program of a file, which must have the inputs, outputs and devices of
 // `program`.
-absl::StatusOr<ModuleProgram> ReadGolden(const std::string& file,
-                                         const ModuleArgs& args,
-                                         const ModuleProgram& program);
+absl::StatusOr<runtime::WholeProgram> ReadGolden(
+    const std::string& file, const ModuleArgs& args,
+    const runtime::WholeProgram& program);
 
 struct GoldenCheck {
   int64_t values = 0;
@@ -31,7 +31,7 @@ struct GoldenCheck {
 // Every output of every run, to the bit. `inputs` by run, `outputs` by output
 // and run.
 absl::StatusOr<GoldenCheck> CompareWithGolden(
-    const std::string& file, const ModuleProgram& golden,
+    const std::string& file, const runtime::WholeProgram& golden,
     const std::vector<std::vector<ir::Literal>>& inputs,
     const std::vector<std::vector<ir::Literal>>& outputs);
 

@@ -121,7 +121,7 @@ absl::Status Named(const RunArgs& args, const absl::Status& status) {
 }
 
 absl::StatusOr<Results> RunAll(const RunArgs& args, Progress& progress,
-                               const ModuleProgram& program,
+                               const runtime::WholeProgram& program,
                                runtime::Executable& executable,
                                runtime::Client& client, const Inputs& inputs) {
   Results results;
@@ -164,7 +164,7 @@ absl::Status CheckFiles(const RunArgs& args,
 }
 
 void PrintTable(const RunArgs& args, const std::string& preset,
-                const ModuleProgram& program,
+                const runtime::WholeProgram& program,
                 const runtime::Executable& executable, const Inputs& inputs,
                 const Results& results) {
   const ir::Module& module = executable.module();
@@ -221,9 +221,10 @@ void PrintTable(const RunArgs& args, const std::string& preset,
 }
 
 Json ToJson(const RunArgs& args, const std::string& preset,
-            const ModuleProgram& program, const runtime::Executable& executable,
-            const Inputs& inputs, const Results& results,
-            const std::vector<std::string>& files, const GoldenCheck* check) {
+            const runtime::WholeProgram& program,
+            const runtime::Executable& executable, const Inputs& inputs,
+            const Results& results, const std::vector<std::string>& files,
+            const GoldenCheck* check) {
   const runtime::CoreWork& work = results.work;
   const bool timed = args.backend != "iss";
   Json json = {{"model", executable.module().name},
@@ -280,7 +281,7 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   const auto files = FilesFor(names, args.outputs, "--output");
   if (!files.ok()) return OneLine(files.status());
   if (absl::Status s = CheckFiles(args, *files); !s.ok()) return s;
-  std::optional<ModuleProgram> golden;
+  std::optional<runtime::WholeProgram> golden;
   if (!args.check.empty()) {
     auto read = ReadGolden(args.check, args.module, *program);
     if (!read.ok()) return OneLine(read.status());
@@ -304,7 +305,8 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   options.device.probe_may_miss = true;
   auto client = runtime::Client::Create(options);
   if (!client.ok()) return client.status();
-  auto executable = (*client)->Compile(program->TakeModule(), program->grid());
+  auto executable =
+      (*client)->Compile(program->DeviceModule(), program->grid());
   if (!executable.ok()) return OneLine(Named(args, executable.status()));
   auto results =
       RunAll(args, progress, *program, **executable, **client, *inputs);

@@ -155,6 +155,27 @@ class Values(unittest.TestCase):
         with self.assertRaisesRegex(systole.UnimplementedError, r"StableHLO version 9\..*; versions 0\.9 to 1\.x are supported"):
             systole.parse(newer)
 
+    def test_several_devices(self):
+        program = systole.load(ARTIFACTS / "sharded_mlp.mlirbc", preset="minichip")
+        self.assertIn("1 collective over the links", program.placement)
+        one = systole.load(ARTIFACTS / "matmul_highest.mlirbc")
+        rng = np.random.default_rng(1)
+        inputs = [rng.normal(size=t.shape).astype(np.float32) if t.type == "float32" else rng.integers(0, 10, t.shape).astype(np.int32)
+                  for t in program.inputs]
+        cycles, results = {}, {}
+        for backend, preset in (("iss", "mini"), ("iss", "minichip"), ("rtl", "minichip")):
+            with systole.Device(backend, preset=preset) as device:
+                device.run(one, *(np.ones(t.shape, np.float32) for t in one.inputs))  # one device, then four
+                results[backend, preset] = [array.tobytes() for array in device.run(program, *inputs)]
+                cycles[backend] = device.stats.cycles
+        self.assertEqual(len(set(map(tuple, results.values()))), 1)
+        self.assertIsNone(cycles["iss"])
+        # Of four devices at the same time: less than the longest of one after the other.
+        self.assertTrue(1000 < cycles["rtl"] < 20000, cycles)
+        with systole.Device("rtl", preset="minichip", profile=True) as device:
+            with self.assertRaisesRegex(systole.UnimplementedError, "a program for 4 devices is not profiled"):
+                device.run(program, *inputs)
+
 
 class Objects(unittest.TestCase):
     def test_programs_are_pickled_and_copied(self):
