@@ -173,8 +173,8 @@ def main():
     if unknown := set(args.models) - set(MODELS):
         parser.error(f"no model {', '.join(sorted(unknown))}; there are {', '.join(MODELS)}")
     devices = jax.devices()
-    if len(devices) == 1:
-        parser.error("one device; give SYSTOLE_DEVICES=8")
+    if len(devices) not in (2, 4, 8, 16):
+        parser.error(f"{len(devices)} devices; 2, 4, 8 or 16 divide the models (SYSTOLE_DEVICES=8)")
     for name in args.models or MODELS:
         model = MODELS[name](len(devices), args.size)
         (loss, gradient), (one_loss, one_gradient) = run(model, devices), run(model, devices[:1])

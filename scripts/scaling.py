@@ -99,7 +99,7 @@ def write_program(args, step, count, batch, folder):
     done = subprocess.run([sys.executable, __file__, "--write", step, str(count), str(batch)], env=environment, stderr=subprocess.PIPE,
                           text=True, check=False)
     if done.returncode != 0:
-        raise SystemExit(f"scaling: {step} for {count} cores was not compiled:\n{done.stderr}")
+        raise SystemExit(f"scaling: {step} for {count} cores was not compiled: {done.stderr.strip().splitlines()[-1]}")
     # The step is the largest that was compiled.
     program = max((p for p in folder.glob("program_*.mlirbc") if ".shardy" not in p.name), key=lambda p: p.stat().st_size)
     shardy = program.with_suffix(".shardy.mlirbc")
@@ -107,6 +107,7 @@ def write_program(args, step, count, batch, folder):
 
 
 def measure(args, step, count, batch):
+    print(f"{step} on {count} cores, batch {batch} ...", end="\r", file=sys.stderr, flush=True)
     program = write_program(args, step, count, batch, args.output / f"{step}_{count}_{batch}")
     words = [args.build / "bin/systole", "run", program, "--preset", args.preset, "--backend", "rtl", "--random", "1", "--json", "--quiet"]
     words += ["--devices", str(count)] if count > 1 else []
@@ -141,6 +142,8 @@ def main():
         args.devices = [int(n) for n in args.devices.split(",")]
     except ValueError:
         parser.error(f"--devices {args.devices}: numbers of cores, as 1,2,4,8")
+    if not args.devices or min(args.devices) < 1:
+        parser.error("--devices: numbers of cores, as 1,2,4,8")
     unknown = set(args.steps.split(",")) - set(STEPS)
     if unknown:
         parser.error(f"--steps: no step {', '.join(sorted(unknown))}; there are {', '.join(STEPS)}")

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "absl/strings/str_cat.h"
+#include "host/ir/calls.h"
 #include "host/ir/rules.h"
 
 namespace systole::ir {
@@ -163,7 +164,10 @@ absl::Status CheckStructure(const Module& module, bool is_region) {
                        input->name, "'");
     }
   }
-  SYSTOLE_IR_CHECK(!module.outputs.empty() || module.nodes().empty(),
+  const bool acts =
+      std::any_of(module.nodes().begin(), module.nodes().end(),
+                  [](const auto& node) { return HasEffect(*node); });
+  SYSTOLE_IR_CHECK(!module.outputs.empty() || module.nodes().empty() || acts,
                    "no outputs");
   for (const Output& output : module.outputs) {
     SYSTOLE_IR_CHECK(members.count(output.node) > 0, "output '", output.name,

@@ -178,6 +178,11 @@ PJRT_Error* ClientCreate(PJRT_Client_Create_Args* args) {
   });
 }
 
+// There is one process, which knows itself.
+PJRT_Error* UpdateGlobalProcessInfo(PJRT_Client_UpdateGlobalProcessInfo_Args*) {
+  return nullptr;
+}
+
 PJRT_Error* ClientDestroy(PJRT_Client_Destroy_Args* args) {
   delete args->client;
   return nullptr;
@@ -292,6 +297,7 @@ PJRT_Error* TopologySerialize(PJRT_TopologyDescription_Serialize_Args*) {
 void FillClient(PJRT_Api& api) {
   api.PJRT_Client_Create = ClientCreate;
   api.PJRT_Client_Destroy = ClientDestroy;
+  api.PJRT_Client_UpdateGlobalProcessInfo = UpdateGlobalProcessInfo;
   api.PJRT_Client_PlatformName = PlatformName<PJRT_Client_PlatformName_Args>;
   api.PJRT_Client_PlatformVersion =
       PlatformVersion<PJRT_Client_PlatformVersion_Args>;

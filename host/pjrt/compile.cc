@@ -20,6 +20,7 @@
 #include "host/pjrt/caller.h"
 #include "host/pjrt/objects.h"
 #include "host/pjrt/program_text.h"
+#include "host/program/format.h"
 
 namespace systole::pjrt {
 namespace {
@@ -268,8 +269,9 @@ PJRT_Error* Compile(PJRT_Client_Compile_Args* args) {
       });
 }
 
-// A serialised program begins so, with the number of its form. Then, each
-// behind a line with its length: the options and the code.
+// A serialised program begins so, with the number of its form. Then a line with
+// the CRC-32 of what follows; and, each behind a line with its length: the
+// options and the code.
 constexpr char kPlain[] = "systole program 1\n";
 constexpr char kSuggested[] = "systole program 1, divided\n";
 
@@ -281,9 +283,12 @@ PJRT_Error* Serialize(PJRT_Executable_Serialize_Args* args) {
         ": a program with callbacks belongs to the process that made it and is "
         "not serialised")));
   }
-  auto* bytes = new std::string(executable.suggested ? kSuggested : kPlain);
+  std::string parts;
   for (const std::string* part : {&executable.option_bytes, &executable.code})
-    absl::StrAppend(bytes, part->size(), "\n", *part);
+    absl::StrAppend(&parts, part->size(), "\n", *part);
+  auto* bytes = new std::string(absl::StrCat(
+      executable.suggested ? kSuggested : kPlain,
+      program_file::Crc32({std::string_view(parts)}), "\n", parts));
   args->serialized_bytes = bytes->data();
   args->serialized_bytes_size = bytes->size();
   args->serialized_executable =
@@ -301,12 +306,21 @@ PJRT_Error* Deserialize(PJRT_Executable_DeserializeAndLoad_Args* args) {
               [&]() -> absl::Status {
                 const absl::Status damaged = absl::InvalidArgumentError(
                     "this is no program that this version of the plugin has "
-                    "serialised, or a part of it is missing");
+                    "serialised, or it is damaged");
                 absl::string_view bytes(args->serialized_executable,
                                         args->serialized_executable_size);
                 auto made = std::make_shared<PJRT_Executable>();
                 made->suggested = absl::ConsumePrefix(&bytes, kSuggested);
                 if (!made->suggested && !absl::ConsumePrefix(&bytes, kPlain))
+                  return damaged;
+                const size_t line = bytes.find('\n');
+                uint32_t crc = 0;
+                if (line == bytes.npos ||
+                    !absl::SimpleAtoi(bytes.substr(0, line), &crc))
+                  return damaged;
+                bytes.remove_prefix(line + 1);
+                if (program_file::Crc32(
+                        {std::string_view(bytes.data(), bytes.size())}) != crc)
                   return damaged;
                 absl::string_view parts[2];
                 for (absl::string_view& part : parts) {

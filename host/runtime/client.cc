@@ -15,11 +15,12 @@
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"
 #include "host/runtime/array_products.h"
+#include "host/runtime/calling.h"
 #include "host/runtime/combine.h"
 #include "host/runtime/communicator.h"
+#include "host/runtime/count_exchanges.h"
 #include "host/runtime/guarded.h"
 #include "host/runtime/kernel_executor.h"
-#include "host/runtime/link_collectives.h"
 #include "host/runtime/placement.h"
 #include "systole/target.h"
 
@@ -98,36 +99,6 @@ struct Executable::Run {
   std::vector<bool> joined;  // by process
 };
 
-namespace {
-
-// Which of the collectives a board's cores do themselves, if every process is
-// on the device of its number.
-void CountLinked(const ir::Module& module, const CollectiveGroups& groups,
-                 const Preset& preset, ModulePlacement& placement) {
-  for (const auto& node : module.nodes()) {
-    for (const auto& region : node->regions)
-      CountLinked(*region, groups, preset, placement);
-    if (!ir::IsCollective(node->op)) continue;
-    const CollectiveGroups::Membership member = groups.Of(*node, 0);
-    int64_t bytes = 0;
-    for (const ir::Value& operand : node->operands)
-      bytes += operand.type().bytes();
-    const auto members = static_cast<int>(member.all->size());
-    if (members < 2 ||
-        LinkCollectivesOf(*node, members, *member.sources, preset).empty())
-      continue;
-    PlacementShare& host = placement.collectives;
-    --host.operations, host.bytes -= bytes;
-    ++placement.linked.operations, placement.linked.bytes += bytes;
-    const std::string name = ir::OpName(node->op);
-    ++placement.linked_operations[name];
-    if (--placement.collective_operations[name] == 0)
-      placement.collective_operations.erase(name);
-  }
-}
-
-}  // namespace
-
 Executable::Executable(std::unique_ptr<ir::Module> module, ir::ProcessGrid grid,
                        const Preset& preset, bool links)
     : module_(Lowered(std::move(module), grid, preset)),
@@ -135,7 +106,7 @@ Executable::Executable(std::unique_ptr<ir::Module> module, ir::ProcessGrid grid,
       groups_(std::make_unique<CollectiveGroups>(*module_, grid)),
       plan_(lanes::PlanFor(*module_, preset)),
       placement_(PlacementOf(*module_, plan_, preset)) {
-  if (links) CountLinked(*module_, *groups_, preset, placement_);
+  CountExchanges(*module_, *groups_, preset, links, placement_);
   for (const ir::Node* input : module_->inputs())
     parameters_.push_back(input->type);
   for (const ir::Output& output : module_->outputs)
@@ -213,6 +184,8 @@ absl::StatusOr<Execution> Executable::Execute(
                      grid_.count()));
   }
   if (absl::Status s = CheckArguments(arguments); !s.ok()) return s;
+  if (absl::Status s = CheckNotCalling(module_->name, device); !s.ok())
+    return s;
   return Enqueue(arguments, device, 0, nullptr);
 }
 
@@ -228,8 +201,10 @@ absl::StatusOr<std::vector<Execution>> Executable::ExecuteAll(
     return absl::InvalidArgumentError(absl::StrCat(
         module_->name, ": two processes of a program on one device"));
   }
-  for (const Arguments& own : arguments) {
-    if (absl::Status s = CheckArguments(own); !s.ok()) return s;
+  for (size_t process = 0; process < count; ++process) {
+    absl::Status s = CheckArguments(arguments[process]);
+    if (s.ok()) s = CheckNotCalling(module_->name, *devices[process]);
+    if (!s.ok()) return s;
   }
   std::vector<Execution> executions;
   const std::shared_ptr<Run> run = NewRun(devices[0]->client());
@@ -249,7 +224,9 @@ absl::StatusOr<Execution> Executable::ExecuteProcess(int process,
                                                    process, " of a program of ",
                                                    grid_.count()));
   }
-  if (absl::Status s = CheckArguments(arguments); !s.ok()) return s;
+  absl::Status s = CheckArguments(arguments);
+  if (s.ok()) s = CheckNotCalling(module_->name, device);
+  if (!s.ok()) return s;
   const std::lock_guard<std::mutex> lock(device.client().order_);
   auto run = std::find_if(open_.begin(), open_.end(), [&](const auto& other) {
     return !other->joined[process];
@@ -279,7 +256,16 @@ absl::StatusOr<PlacedValues> Executable::Evaluate(Arguments arguments,
                                                   const Run* run) {
   PlacedValues values;
   for (std::shared_ptr<Buffer>& argument : arguments) {
-    const absl::StatusOr<Literal> value = argument->Await();
+    absl::StatusOr<Literal> value = argument->Await();
+    // The token of a program that failed says no more than another: the error
+    // was told.
+    const ir::Type& type = argument->type();
+    if (!value.ok() && type.element == ir::ElementType::kBool &&
+        type.shape == ir::Ints{0}) {
+      values.push_back(OnHost(Literal::Zeros(type.element, 0)));
+      argument.reset();
+      continue;
+    }
     if (!value.ok()) return value.status();
     // This device cannot use the memory of another device.
     values.push_back(&argument->device() == &device ? argument->value_
@@ -309,7 +295,7 @@ absl::StatusOr<PlacedValues> Executable::Compute(PlacedValues arguments,
                                                  Device& device, int process,
                                                  const Run* run) {
   KernelExecutor executor(*device.core_, *device.products_,
-                          device.client().options().caller,
+                          Marked(device.client().options().caller, device),
                           {process, grid_, groups_.get(),
                            run == nullptr ? nullptr : run->communicator.get()});
   absl::StatusOr<PlacedValues> results =

@@ -205,10 +205,6 @@ void PrintTable(const RunArgs& args, const std::string& preset,
     std::printf("cycles: %s in %s (%.2f s)\n", Thousands(cycles).c_str(),
                 Counted(work.programs, "program").c_str(),
                 work.stats.host_cpu_seconds);
-    if (results.elapsed) {
-      std::printf("  from begin to end, the devices at the same time: %s\n",
-                  Thousands(static_cast<int64_t>(*results.elapsed)).c_str());
-    }
     if (work.exchanges > 0) {
       std::printf("  of these, exchanges between devices: %s (%s) in %s\n",
                   Thousands(static_cast<int64_t>(work.exchange_cycles)).c_str(),
@@ -216,6 +212,11 @@ void PrintTable(const RunArgs& args, const std::string& preset,
                           static_cast<double>(cycles))
                       .c_str(),
                   Counted(work.exchanges, "program").c_str());
+    }
+    if (results.elapsed) {
+      std::printf(
+          "from begin to end, the devices at the same time: %s cycles\n",
+          Thousands(static_cast<int64_t>(*results.elapsed)).c_str());
     }
   }
 }
@@ -268,6 +269,10 @@ Json ToJson(const RunArgs& args, const std::string& preset,
 
 absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   if (absl::Status s = CheckOptions(args, kind); !s.ok()) return s;
+  if (args.devices > 1 && !args.waves.trace.file.empty()) {
+    return absl::InvalidArgumentError(
+        "--trace: a waveform is of a program for one device");
+  }
   const auto preset = ModulePreset(kind, args.preset, args.preset_given);
   if (!preset.ok()) return preset.status();
   auto program = ReadModuleProgram(args.model, kind, args.module,

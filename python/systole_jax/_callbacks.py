@@ -69,7 +69,8 @@ def CALL(number, operands, results, error, error_bytes):
         _functions[number].call(operands, results)
         return 0
     except BaseException:  # whatever it is, the program ends with it
-        text = traceback.format_exc().encode(errors="replace")[-(error_bytes - 1):]
+        text = traceback.format_exc().replace("\0", "\\0").encode(errors="replace")[-(error_bytes - 1):]
+        text = text.decode(errors="ignore").encode()  # whole characters
         ctypes.memmove(error, text + b"\0", len(text) + 1)
         return 1
 
@@ -101,7 +102,7 @@ def _cpu():
 
 def _emit(context, function, operands, *, effect, token=None):
     """The results of the call, and the token behind it."""
-    from jax._src import sharding_impls
+    from jax._src import core, sharding_impls
     from jax._src.interpreters import mlir
     from jax._src.lib.mlir import ir
     from jax._src.lib.mlir.dialects import hlo
@@ -109,12 +110,13 @@ def _emit(context, function, operands, *, effect, token=None):
     tokens = [] if token is None else [token]
     _forget(_library())
     number, kept = next(_numbers), _Kept()
-    _functions[number] = _Function(_on_cpu(function), context.avals_in, context.avals_out, len(tokens), kept)
+    avals_in, avals_out = (list(map(core.physical_aval, avals)) for avals in (context.avals_in, context.avals_out))
+    _functions[number] = _Function(_on_cpu(function), avals_in, avals_out, len(tokens), kept)
     context.module_context.add_keepalive(kept)
     # Of whole arrays on several devices one calls for all; in shard_map each does.
     whole = isinstance(context.module_context.axis_context, sharding_impls.ShardingContext)
-    once = effect and whole and context.module_context.axis_context.num_devices > 1
-    types = [value.type for value in tokens] + [ir.RankedTensorType.get(aval.shape, mlir.dtype_to_ir_type(aval.dtype)) for aval in context.avals_out]
+    once = whole and context.module_context.axis_context.num_devices > 1
+    types = [value.type for value in tokens] + [ir.RankedTensorType.get(aval.shape, mlir.dtype_to_ir_type(aval.dtype)) for aval in avals_out]
     call = hlo.CustomCallOp(types, [*tokens, *operands],
                             call_target_name=ir.StringAttr.get("systole_effect_call" if effect else "systole_pure_call"),
                             has_side_effect=ir.BoolAttr.get(effect), api_version=mlir.i32_attr(2), called_computations=ir.ArrayAttr.get([]),

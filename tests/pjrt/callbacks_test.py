@@ -67,6 +67,11 @@ sine = jax.custom_jvp(lambda v: jax.pure_callback(np.sin, f32(6), v))
 sine.defjvp(lambda p, t: (sine(p[0]), jnp.cos(p[0]) * t[0]))
 print(np.abs(np.asarray(jax.jit(jax.grad(lambda v: sine(v).sum()))(x)) - np.cos(np.arange(6))).max() < 1e-6)
 print(jax.pure_callback(lambda a: a + 1, f32(6), x).tolist())
+jax.jit(lambda v: jax.debug.print("alone {}", v))(x[2])
+jax.jit(lambda: jax.debug.print("nothing"))()
+jax.jit(lambda k: (jax.debug.print("key {}", k), k)[1])(jax.random.key(3))
+lax.scan(lambda c, e: (jax.debug.print("{}", e), (c, None))[1], None, x[:2])
+jax.effects_barrier()
 """
 
 CALLED = """v=[0. 1. 2. 3. 4. 5.] of 6
@@ -88,7 +93,12 @@ eager 2.0
 [[2.0, 1.0, 0.0], [5.0, 4.0, 3.0]]
 [[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], 15, [False, False, False, True, True, True], []]
 True
-[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]"""
+[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+alone 2.0
+nothing
+key [0 3]
+0.0
+1.0"""
 
 SHARED = """
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
@@ -107,13 +117,24 @@ print(np.asarray(jax.jit(lambda v: jax.pure_callback(lambda a: a[::-1], f32(8, 2
 ERRORS = """
 def attempt(action):
   try: np.asarray(action()); print("no error")
-  except Exception as error: print(type(error).__name__, "|", str(error).splitlines()[0].split(": ")[0], "|", str(error).strip().splitlines()[-1])
+  except Exception as error: print(type(error).__name__, "|", str(error).splitlines()[0].split(": ")[0], "|", [line for line in str(error).splitlines() if "Error: " in line or "END" in line][-1])
 def bad(a): raise ValueError("my own")
 attempt(lambda: jax.jit(lambda v: jax.pure_callback(bad, f32(6), v))(x))
 attempt(lambda: jax.jit(lambda v: jax.pure_callback(lambda a: a[:2], f32(6), v))(x))
 attempt(lambda: jax.jit(lambda v: jax.pure_callback(lambda a: (a, a), f32(6), v))(x))
 attempt(lambda: jax.jit(lambda v: jax.pure_callback(lambda a: a.astype(complex), f32(6), v))(x))
+attempt(lambda: jax.jit(lambda v: jax.pure_callback(lambda a: np.asarray(jnp.sin(jnp.asarray(a)) + 1), f32(6), v))(x))
+def long(a): raise ValueError("\u00f6" * 20000 + "END\\0")
+attempt(lambda: jax.jit(lambda v: jax.pure_callback(long, f32(6), v))(x))
+def picky(a):
+  if a[0] < 0: raise ValueError("below 0")
+  return a
+f = jax.jit(lambda v: io_callback(picky, f32(6), v, ordered=True))
+attempt(lambda: f(x - 1))
+attempt(lambda: f(x))
 attempt(lambda: x + 1)
+try: jax.effects_barrier()
+except Exception: pass
 """
 
 LATER = """
@@ -150,7 +171,8 @@ p = put(np.ones(8, np.float32))
 got, product = step(p, put(a))
 print(np.allclose(got, 1 - 0.1 * a.sum(0)), np.allclose(product, (a @ a.T).sum(), rtol=0.01), p.is_deleted(), got.sharding.spec)
 whole = open(FILE, "rb").read()
-for damaged in (whole.replace(b"systole program 1", b"systole program 2"), whole.replace(b"systole program 1", b"systole programs1")):
+place = whole.index(b"StableHLO_v")
+for damaged in (whole.replace(b"systole program 1", b"systole program 2"), whole[:place + 40] + bytes([whole[place + 40] ^ 1]) + whole[place + 41:]):
   open(FILE, "wb").write(damaged)
   try: deserialize_and_load(*pickle.load(open(FILE, "rb"))); print("no error")
   except Exception as error: print(error)
@@ -174,11 +196,17 @@ class Callbacks(unittest.TestCase):
                 "[134.0, 135.0]", "[[120.0], [[0.0, 1.0]]]", "[[24.0, 28.0], [32.0, 36.0]]", "[(2, 2), (2, 2), (2, 2), (2, 2)]", "[28.0, 30.0]"])
 
     def test_errors(self):
-        self.assertEqual(self.value(ERRORS).splitlines(), [
+        out = self.value(ERRORS).replace("jit_stage", "jit_sin").splitlines()  # what of it comes first
+        self.assertEqual([
             "JaxRuntimeError | INTERNAL | ValueError: my own",
             "JaxRuntimeError | INTERNAL | ValueError: result 0 is float32[2] instead of float32[6]",
             "JaxRuntimeError | INTERNAL | ValueError: 2 results instead of 1",
-            "JaxRuntimeError | INTERNAL | ValueError: result 0 is complex128[6] instead of float32[6]", "no error"])
+            "JaxRuntimeError | INTERNAL | ValueError: result 0 is complex128[6] instead of float32[6]",
+            "JaxRuntimeError | INTERNAL | jax.errors.JaxRuntimeError: FAILED_PRECONDITION: jit_sin: a callback computes with JAX on the device whose "
+            "program waits for it; list cpu in JAX_PLATFORMS (systole,cpu), on which it computes then, or use numpy in it"],
+            out[:5])
+        self.assertRegex(out[5], "^JaxRuntimeError . INTERNAL . .*\u00f6END.*0$")
+        self.assertEqual(out[6:], ["JaxRuntimeError | INTERNAL | ValueError: below 0", "no error", "no error"])
 
     def test_functions_of_programs_that_are_gone_are_forgotten(self):
         self.assertEqual(self.value(LATER), "True")
@@ -192,7 +220,7 @@ class Callbacks(unittest.TestCase):
             out = self.value(file + KEPT, SYSTOLE_DEVICES=devices)
             self.assertIn("a program with callbacks belongs to the process that made it and is not serialised", out)
             self.assertEqual(self.value(file + LOADED, SYSTOLE_DEVICES=devices).splitlines(), ["True True True P('d',)"] + 2 * [
-                "INVALID_ARGUMENT: this is no program that this version of the plugin has serialised, or a part of it is missing"])
+                "INVALID_ARGUMENT: this is no program that this version of the plugin has serialised, or it is damaged"])
 
 
 if __name__ == "__main__":

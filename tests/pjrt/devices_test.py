@@ -317,6 +317,14 @@ except RuntimeError as error:
             self.assertRegex(out, "jax.distributed with 2 processes: the devices are those of one process .SYSTOLE_DEVICES.; leave "
                                   "jax.distributed.initialize out", err)
 
+    def test_one_process_of_jax_distributed(self):
+        with socket.socket() as free:
+            free.bind(("localhost", 0))
+            place = f"localhost:{free.getsockname()[1]}"
+        code = f"import jax; jax.distributed.initialize('{place}', 1, 0); import jax.numpy as jnp; print(len(jax.devices()), jnp.arange(3) + 1)"
+        done = subprocess.run([sys.executable, "-c", code], env=jax_test.environment(), capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, "1 [1 2 3]"), done.stderr)
+
     def test_errors(self):
         self.assertIn("SYSTOLE_PROPAGATION: propagation = 'gspmd' is not shardy or none", self.error("jax.devices()", SYSTOLE_PROPAGATION="gspmd"))
         err = self.error("""

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/import/stablehlo/stablehlo_importer.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <unordered_set>
 
@@ -12,6 +13,7 @@
 #include "host/import/mlir/text.h"
 #include "host/import/stablehlo/functions.h"
 #include "host/import/stablehlo/graph_builder.h"
+#include "host/ir/calls.h"
 #include "host/ir/verifier.h"
 
 namespace systole::import {
@@ -142,7 +144,11 @@ absl::Status ConvertMain(const mlir::Module& source,
                            " operations stand in the way:",
                            PrintableList(context.refused)));
   }
-  if (results->empty() && !body.arguments.empty()) {
+  const auto& nodes = program.module->nodes();
+  const bool acts = std::any_of(nodes.begin(), nodes.end(), [](const auto& n) {
+    return ir::HasEffect(*n);
+  });
+  if (results->empty() && !body.arguments.empty() && !acts) {
     return absl::UnimplementedError("the program has no results");
   }
   for (size_t i = 0; i < results->size(); ++i) {
