@@ -81,6 +81,12 @@ namespace {
 // program needs several times as much.
 constexpr int64_t kCombinedShare = 64;
 
+// jax hands tokens over as arrays without elements.
+bool IsToken(const ir::Type& type) {
+  return type.element == ir::ElementType::kBool && type.shape == ir::Ints{0};
+}
+Literal NoToken() { return Literal::Zeros(ir::ElementType::kBool, 0); }
+
 std::unique_ptr<ir::Module> Lowered(std::unique_ptr<ir::Module> module,
                                     ir::ProcessGrid grid,
                                     const Preset& preset) {
@@ -164,10 +170,19 @@ Execution Executable::Enqueue(
     absl::StatusOr<PlacedValues> values =
         self->Evaluate(std::move(held), device, process, run.get());
     if (run != nullptr) run->communicator->Leave(process, values.status());
+    // The token of a program that failed is as good as another, so that the
+    // next program runs; the other results tell the error.
+    const bool tells = std::any_of(
+        results.begin(), results.end(),
+        [](const auto& result) { return !IsToken(result->type()); });
     for (size_t i = 0; i < results.size(); ++i) {
-      results[i]->SetPlaced(values.ok()
-                                ? absl::StatusOr<PlacedValue>((*values)[i])
-                                : values.status());
+      if (values.ok()) {
+        results[i]->SetPlaced((*values)[i]);
+      } else if (tells && IsToken(results[i]->type())) {
+        results[i]->Set(NoToken());
+      } else {
+        results[i]->SetPlaced(values.status());
+      }
     }
     done->Set(values.status());
   });
@@ -256,16 +271,7 @@ absl::StatusOr<PlacedValues> Executable::Evaluate(Arguments arguments,
                                                   const Run* run) {
   PlacedValues values;
   for (std::shared_ptr<Buffer>& argument : arguments) {
-    absl::StatusOr<Literal> value = argument->Await();
-    // The token of a program that failed says no more than another: the error
-    // was told.
-    const ir::Type& type = argument->type();
-    if (!value.ok() && type.element == ir::ElementType::kBool &&
-        type.shape == ir::Ints{0}) {
-      values.push_back(OnHost(Literal::Zeros(type.element, 0)));
-      argument.reset();
-      continue;
-    }
+    const absl::StatusOr<Literal> value = argument->Await();
     if (!value.ok()) return value.status();
     // This device cannot use the memory of another device.
     values.push_back(&argument->device() == &device ? argument->value_
