@@ -111,7 +111,12 @@ def f(v):
 print(np.asarray(f(y))[7].tolist()); done()
 f = jax.jit(jax.shard_map(lambda v: (jax.debug.callback(lambda a: log.append(a.shape), v), lax.psum(v, "d"))[1], mesh=mesh, in_specs=P("d"), out_specs=P()))
 print(f(y).tolist()); done()
-print(np.asarray(jax.jit(lambda v: jax.pure_callback(lambda a: a[::-1], f32(8, 2), v) * 2)(y))[0].tolist())
+print(np.asarray(jax.jit(lambda v: jax.pure_callback(lambda a: (note(), a[::-1])[1], f32(8, 2), v) * 2)(y))[0].tolist()); done()
+f = jax.jit(jax.shard_map(lambda v: io_callback(lambda a: (note(a.sum()), a * 2)[1], jax.ShapeDtypeStruct(v.shape, v.dtype), v, ordered=True), mesh=mesh,
+                          in_specs=P("d"), out_specs=P("d"), check_vma=False))
+print(np.asarray(f(y))[:2].tolist())
+jax.effects_barrier()
+print(sorted(log))
 """
 
 ERRORS = """
@@ -193,7 +198,8 @@ class Callbacks(unittest.TestCase):
     def test_several_devices(self):
         for more in ({}, {"SYSTOLE_PROPAGATION": "none"}, {"SYSTOLE_PRESET": "minichip"}):
             self.assertEqual(self.value(SHARED, SYSTOLE_DEVICES="4", **more).splitlines(), [
-                "[134.0, 135.0]", "[[120.0], [[0.0, 1.0]]]", "[[24.0, 28.0], [32.0, 36.0]]", "[(2, 2), (2, 2), (2, 2), (2, 2)]", "[28.0, 30.0]"])
+                "[134.0, 135.0]", "[[120.0], [[0.0, 1.0]]]", "[[24.0, 28.0], [32.0, 36.0]]", "[(2, 2), (2, 2), (2, 2), (2, 2)]", "[28.0, 30.0]", "[[]]",
+                "[[0.0, 2.0], [4.0, 6.0]]", "[[6.0], [22.0], [38.0], [54.0]]"])
 
     def test_errors(self):
         out = self.value(ERRORS).replace("jit_stage", "jit_sin").splitlines()  # what of it comes first

@@ -70,6 +70,8 @@ absl::StatusOr<Sharding> Shardings::Read(
     return absl::UnimplementedError(
         "a sharding with unreduced axes that are not summed");
   }
+  // Of a token, which has one dimension here and none there.
+  if (dims == 0 && rank == 1) return result;
   if (dims != static_cast<int64_t>(rank) ||
       dims >= static_cast<int64_t>(sharding.elements.size())) {
     return absl::InvalidArgumentError(absl::StrCat(

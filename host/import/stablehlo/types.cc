@@ -38,7 +38,11 @@ ir::Type TokenType() {
 }
 
 absl::StatusOr<ir::Type> ConvertType(const mlir::Type& type) {
-  if (type.kind == mlir::Type::Kind::kToken) return TokenType();
+  // In manual computations they are those of StableHLO, whose only other type,
+  // the future, no operation that is read has.
+  const bool is_own =
+      type.kind == mlir::Type::Kind::kOpaque && type.dialect == "stablehlo";
+  if (type.kind == mlir::Type::Kind::kToken || is_own) return TokenType();
   if (type.kind != mlir::Type::Kind::kTensor) {
     return absl::UnimplementedError(
         absl::StrCat("type ", mlir::TypeText(type)));
