@@ -67,7 +67,7 @@ train: tool ## train the digits network in bf16 from scratch, draw the loss curv
 jax: plugin ## run a JAX or Keras script on the bf16 cores: ARGS="examples/jax_mlp.py --digits tests/data/mnist"
 	@PYTHONPATH="$(BUILD)/python" JAX_PLATFORMS=$${JAX_PLATFORMS:-systole} KERAS_BACKEND=jax .venv-jax/bin/python $(ARGS)
 
-scaling: plugin ## measure how training steps scale over the cores of linked chips, on the RTL (ARGS="--strong --check --help")
+scaling: plugin ## measure how training steps scale over the cores of linked chips, on the RTL (ARGS="--scaling both --check --help")
 	@$(NINJA) systole systole_model_$(or $(PRESET),litechip)
 	@.venv-jax/bin/python scripts/scaling.py --build "$(BUILD)" --preset $(or $(PRESET),litechip) $(ARGS)
 

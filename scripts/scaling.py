@@ -129,7 +129,7 @@ def main():
     parser.add_argument("--preset", default="litechip")
     parser.add_argument("--steps", default=",".join(STEPS), help=f"of {', '.join(STEPS)}")
     parser.add_argument("--devices", default="1,2,4,8", help="numbers of cores; the first is what the others are compared with")
-    parser.add_argument("--strong", action="store_true", help="strong scaling too")
+    parser.add_argument("--scaling", choices=("weak", "strong", "both"), default="weak")
     parser.add_argument("--check", action="store_true", help="compare with the golden model of as many processes, to the bit")
     args = parser.parse_args()
     if args.write:
@@ -151,7 +151,7 @@ def main():
     print(f"{'step':12} {'scaling':7} {'cores':>5} {'batch':>6} {'cycles':>12} {'collectives':>12} {'efficiency':>11} {'programs':>9}  to the bit", flush=True)
     for step in args.steps.split(","):
         own = STEPS[step][1]
-        for kind in ("weak", "strong") if args.strong else ("weak",):
+        for kind in ("weak", "strong") if args.scaling == "both" else (args.scaling,):
             first = None
             for count in args.devices:
                 batch = own * count if kind == "weak" else own
