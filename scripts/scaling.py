@@ -137,6 +137,8 @@ def main():
         STEPS[step][0](int(count), int(batch))
         return
     args.build = args.build.resolve()
+    if not (args.build / "bin/systole").exists():
+        parser.error(f"--build {args.build}: no bin/systole there; `make scaling` builds what is needed")
     args.output = (args.output or args.build / "scaling").resolve()
     try:
         args.devices = [int(n) for n in args.devices.split(",")]
@@ -147,6 +149,10 @@ def main():
     unknown = set(args.steps.split(",")) - set(STEPS)
     if unknown:
         parser.error(f"--steps: no step {', '.join(sorted(unknown))}; there are {', '.join(STEPS)}")
+    try:
+        args.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        parser.error(f"--output {args.output}: {error.strerror}")
     rows = []
     print(f"{'step':12} {'scaling':7} {'cores':>5} {'batch':>6} {'cycles':>12} {'collectives':>12} {'efficiency':>11} {'programs':>9}  to the bit", flush=True)
     for step in args.steps.split(","):

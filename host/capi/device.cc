@@ -296,7 +296,8 @@ absl::Status Device::RunModule(absl::Span<const systole_array> inputs,
       return At("output", i, tensor.name, s);
   }
   if (profiled_) modules_.Begin();
-  const auto results = runtime::RunOnce(module, *executable_, *client_, values);
+  const auto results =
+      runtime::RunOnce(module, *executable_, *client_, std::move(values));
   if (!results.ok()) return results.status();
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].bytes > 0)

@@ -83,11 +83,7 @@ absl::StatusOr<runtime::WholeProgram> ImportArtifact(absl::string_view bytes) {
   absl::StatusOr<import::StableHloProgram> imported =
       import::ImportStableHlo(bytes);
   if (!imported.ok()) return imported.status();
-  if (imported->num_partitions == 1)
-    return runtime::WholeProgram::Of(std::move(imported->module));
-  auto global = import::GlobalProgramOf(*imported);
-  if (!global.ok()) return global.status();
-  return runtime::WholeProgram::Of(*std::move(global));
+  return runtime::WholeProgram::Of(*std::move(imported));
 }
 
 absl::StatusOr<runtime::WholeProgram> Whole(

@@ -10,10 +10,11 @@
 
 namespace systole::ir {
 
-// What it gives depends on its operands alone.
+// What it gives depends on its operands alone. `config` of a call ends in kOnce
+// if one of several devices does it for all.
 inline constexpr char kPureCall[] = "systole_pure_call";
 // It is done even if nobody needs a result, once for each time that it is
-// reached. `config` ends in kOnce if one of several devices does it for all.
+// reached.
 inline constexpr char kEffectCall[] = "systole_effect_call";
 inline constexpr char kOnce[] = " once";
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/runtime/communicator.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -61,16 +62,20 @@ absl::Status LinkCommunicator::Compile(
     members.push_back(static_cast<Member*>(member.get()));
     group.push_back(members.back()->core);
   }
+  const auto all_on_host = [&] {
+    for (Member* member : members) member->on_host = true;
+    return absl::OkStatus();
+  };
+  if (std::any_of(members.begin(), members.end(),
+                  [](const Member* member) { return member->on_host; }))
+    return all_on_host();
   for (size_t i = 0; i < collectives.size(); ++i) {
     std::vector<compiler::MemberMemory> memory;
     for (const Member* member : members) memory.push_back(member->memory[i]);
     auto programs =
         collectives[i].Compile(group, board_.torus().columns, memory, preset_);
     // Of groups that lie on the chips in another way.
-    if (absl::IsInvalidArgument(programs.status())) {
-      for (Member* member : members) member->on_host = true;
-      return absl::OkStatus();
-    }
+    if (absl::IsInvalidArgument(programs.status())) return all_on_host();
     if (!programs.ok()) {
       return absl::Status(programs.status().code(),
                           absl::StrCat("node '", node.name,
@@ -114,10 +119,14 @@ absl::StatusOr<PlacedValues> LinkCommunicator::Exchange(
     }
     if (collective.scratch_bytes == 0) continue;
     auto scratch = device.Allocate(collective.scratch_bytes);
+    // The host needs none.
+    own->on_host = absl::IsResourceExhausted(scratch.status());
+    if (own->on_host) break;
     if (!scratch.ok()) return failed(scratch.status());
     memory.scratch = (*scratch)->address();
     kept.push_back(*std::move(scratch));
   }
+  if (own->on_host) outs.clear();
   const auto compile = [&](Rendezvous::Given& given) {
     return Compile(node, collectives, given);
   };

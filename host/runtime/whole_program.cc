@@ -20,8 +20,12 @@ WholeProgram WholeProgram::Of(std::unique_ptr<ir::Module> module) {
   return program;
 }
 
-absl::StatusOr<WholeProgram> WholeProgram::Of(partition::GlobalProgram global) {
-  auto local = partition::Partition(global);
+absl::StatusOr<WholeProgram> WholeProgram::Of(
+    import::StableHloProgram imported) {
+  if (imported.num_partitions == 1) return Of(std::move(imported.module));
+  auto global = import::GlobalProgramOf(imported);
+  if (!global.ok()) return global.status();
+  auto local = partition::Partition(*global);
   if (!local.ok()) return local.status();
   for (const auto* shardings : {&local->inputs, &local->outputs}) {
     for (const partition::Sharding& sharding : *shardings) {
@@ -30,8 +34,8 @@ absl::StatusOr<WholeProgram> WholeProgram::Of(partition::GlobalProgram global) {
           "has inputs or outputs that are parts of a sum");
     }
   }
-  WholeProgram program = Of(std::move(global.module));
-  program.devices = global.devices;
+  WholeProgram program = Of(std::move(global->module));
+  program.devices = global->devices;
   program.local = *std::move(local);
   return program;
 }
@@ -41,9 +45,12 @@ std::unique_ptr<ir::Module> WholeProgram::DeviceModule() const {
 }
 
 std::vector<std::vector<Literal>> WholeProgram::Divided(
-    const std::vector<Literal>& inputs) const {
-  if (!local) return {inputs};
+    std::vector<Literal> inputs) const {
   std::vector<std::vector<Literal>> all(devices);
+  if (!local) {
+    all[0] = std::move(inputs);
+    return all;
+  }
   for (int device = 0; device < devices; ++device) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       all[device].push_back(partition::TileOf(
@@ -69,17 +76,18 @@ std::vector<Literal> WholeProgram::Joined(
   return joined;
 }
 
-absl::StatusOr<std::vector<Literal>> RunOnce(
-    const WholeProgram& program, Executable& executable, Client& client,
-    const std::vector<Literal>& inputs) {
-  const auto divided = program.Divided(inputs);
+absl::StatusOr<std::vector<Literal>> RunOnce(const WholeProgram& program,
+                                             Executable& executable,
+                                             Client& client,
+                                             std::vector<Literal> inputs) {
+  auto divided = program.Divided(std::move(inputs));
   std::vector<Arguments> arguments(divided.size());
   std::vector<Device*> devices;
   for (size_t d = 0; d < divided.size(); ++d) {
     devices.push_back(&client.device(static_cast<int>(d)));
     for (size_t i = 0; i < divided[d].size(); ++i) {
       arguments[d].push_back(std::make_shared<Buffer>(
-          *devices[d], executable.parameters()[i], divided[d][i]));
+          *devices[d], executable.parameters()[i], std::move(divided[d][i])));
     }
   }
   const auto executions = executable.ExecuteAll(arguments, devices);

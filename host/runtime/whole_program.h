@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "host/import/stablehlo/stablehlo_importer.h"
 #include "host/ir/literal.h"
 #include "host/partition/partitioner.h"
 #include "host/runtime/client.h"
@@ -24,16 +25,16 @@ struct WholeProgram {
   std::vector<ir::Type> input_types, output_types;  // of whole arrays
 
   static WholeProgram Of(std::unique_ptr<ir::Module> module);
-  // Of several devices. Errors: those of Partition; Unimplemented for inputs
-  // and outputs that are parts of a sum.
-  static absl::StatusOr<WholeProgram> Of(partition::GlobalProgram program);
+  // Of as many devices as it is for. Errors: those of GlobalProgramOf and
+  // Partition; Unimplemented for inputs and outputs that are parts of a sum.
+  static absl::StatusOr<WholeProgram> Of(import::StableHloProgram program);
 
   // What each device runs.
   std::unique_ptr<ir::Module> DeviceModule() const;
   ir::ProcessGrid grid() const { return {1, devices}; }
   // The inputs of each device.
   std::vector<std::vector<ir::Literal>> Divided(
-      const std::vector<ir::Literal>& inputs) const;
+      std::vector<ir::Literal> inputs) const;
   // The outputs from those of each device.
   std::vector<ir::Literal> Joined(
       const std::vector<std::vector<ir::Literal>>& outputs) const;
@@ -43,7 +44,7 @@ struct WholeProgram {
 // Executable::ExecuteAll and of the execution.
 absl::StatusOr<std::vector<ir::Literal>> RunOnce(
     const WholeProgram& program, Executable& executable, Client& client,
-    const std::vector<ir::Literal>& inputs);
+    std::vector<ir::Literal> inputs);
 
 }  // namespace systole::runtime
 

@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "host/ir/text.h"
 #include "host/runtime/client.h"
+#include "host/runtime/whole_program.h"
 #include "host/tools/bench.h"
 #include "host/tools/interrupt.h"
 #include "host/tools/module_file.h"
@@ -203,8 +204,8 @@ absl::StatusOr<std::vector<Record>> Bench::Hlo() {
           absl::StrCat("module @probe {", probe.body, "\n  return %r as \"r\"",
                        two ? ", %second as \"second\"" : "", "\n}\n"));
       if (!module.ok()) return module.status();
-      const std::unique_ptr<ir::Module> source = (*module)->Clone();
-      auto executable = (*client)->Compile(*std::move(module));
+      const auto program = runtime::WholeProgram::Of(*std::move(module));
+      auto executable = (*client)->Compile(program.DeviceModule());
       if (!executable.ok()) return executable.status();
       std::vector<ir::Literal> inputs;
       int64_t bytes = 0;
@@ -215,11 +216,12 @@ absl::StatusOr<std::vector<Record>> Bench::Hlo() {
       for (const ir::Type& type : (*executable)->results())
         bytes += type.bytes();
       (void)device.TakeWork();
-      const auto outputs = RunOnce(**executable, device, inputs);
+      const auto outputs =
+          runtime::RunOnce(program, **executable, **client, inputs);
       if (Interrupted()) return absl::CancelledError(probe.name);
       if (!outputs.ok()) return outputs.status();
       const runtime::CoreWork work = device.TakeWork();
-      const auto wanted = golden::RunHlo(*source, inputs);
+      const auto wanted = golden::RunHlo(*program.module, inputs);
       if (!wanted.ok()) return wanted.status();
       Record record =
           RunRecord("hlo", preset, probe.name, work.stats, probe.macs);

@@ -233,26 +233,6 @@ std::string ValuesText(const ir::Type& type) {
   return npy::Describe({FileType(type.element), type.shape, {}});
 }
 
-absl::StatusOr<std::vector<Literal>> RunOnce(
-    runtime::Executable& executable, runtime::Device& device,
-    const std::vector<Literal>& values) {
-  std::vector<std::shared_ptr<runtime::Buffer>> arguments;
-  for (size_t i = 0; i < values.size(); ++i) {
-    arguments.push_back(std::make_shared<runtime::Buffer>(
-        device, executable.parameters()[i], values[i]));
-  }
-  auto execution = executable.Execute(arguments, device);
-  if (!execution.ok()) return execution.status();
-  if (absl::Status s = execution->done->Await(); !s.ok()) return s;
-  std::vector<Literal> outputs;
-  for (const auto& result : execution->results) {
-    auto value = result->Await();
-    if (!value.ok()) return value.status();
-    outputs.push_back(*std::move(value));
-  }
-  return outputs;
-}
-
 absl::StatusOr<ModuleValues> FromArray(const npy::Array& array,
                                        const ir::Type& type) {
   ModuleValues values;

@@ -62,11 +62,6 @@ absl::StatusOr<const Preset*> ModulePreset(ModuleKind kind,
 // "float32 (17, 32)".
 std::string ValuesText(const ir::Type& type);
 
-// Runs a program once, and waits.
-absl::StatusOr<std::vector<ir::Literal>> RunOnce(
-    runtime::Executable& executable, runtime::Device& device,
-    const std::vector<ir::Literal>& values);
-
 struct ModuleValues {
   std::vector<ir::Literal> runs;  // one a run
   bool stacked = false;           // with one axis more than the type

@@ -42,11 +42,7 @@ absl::StatusOr<runtime::WholeProgram> ReadModuleProgram(const std::string& path,
                                         " devices; give --devices ",
                                         imported->num_partitions)));
   }
-  if (imported->num_partitions == 1)
-    return runtime::WholeProgram::Of(std::move(imported->module));
-  auto global = import::GlobalProgramOf(*imported);
-  if (!global.ok()) return named(global.status());
-  auto program = runtime::WholeProgram::Of(*std::move(global));
+  auto program = runtime::WholeProgram::Of(*std::move(imported));
   if (!program.ok()) return named(program.status());
   return program;
 }

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/profile/module_recorder.h"
+#include "host/runtime/whole_program.h"
 #include "host/tools/interrupt.h"
 #include "host/tools/report.h"
 
@@ -41,9 +42,11 @@ absl::Status ProfileModuleFile(const RunArgs& args, ModuleKind kind,
   std::vector<ir::Literal> inputs;
   for (const ir::Node* input : (*module)->inputs())
     inputs.push_back(RandomOf(input->type, args.seed + inputs.size()));
-  auto executable = (*client)->Compile(*std::move(module));
+  const auto program = runtime::WholeProgram::Of(*std::move(module));
+  auto executable = (*client)->Compile(program.DeviceModule());
   if (!executable.ok()) return executable.status();
-  const auto outputs = RunOnce(**executable, (*client)->device(0), inputs);
+  const auto outputs =
+      runtime::RunOnce(program, **executable, **client, std::move(inputs));
   if (Interrupted()) {
     return InterruptedError(
         absl::StrCat("in the program ", args.model, "; nothing is written"));
