@@ -148,28 +148,6 @@ TEST(DevicesTest, LargeSums) {
   }
 }
 
-// Vectors for which the memory has room, but not for what comes over links: the
-// host does it.
-TEST(DevicesTest, SumsWithoutRoomForWhatComes) {
-  const auto client = MakeClient(2);
-  const int64_t count = client->preset().memory_bytes() / 8 / 4;
-  const std::string type = absl::StrCat("f32[", count, "]");
-  const auto module = Module(absl::StrCat(
-      "%x = ", type, " parameter(), name=\"x\"\n%y = ", type,
-      " hlo.all_reduce(%x), replica_groups=[0, 1], group_size=2, channel=1, "
-      "use_global_device_ids=true ADD"));
-  ASSERT_NE(module, nullptr);
-  const auto executable = client->Compile(module->Clone(), {1, 2});
-  ASSERT_TRUE(executable.ok()) << executable.status();
-  const auto got = RunOn(*client, **executable,
-                         {{Floats(std::vector<float>(count, 1))},
-                          {Floats(std::vector<float>(count, 2))}});
-  ASSERT_TRUE(got.ok()) << got.status();
-  for (const Literals& own : *got)
-    EXPECT_TRUE(own[0] == Floats(std::vector<float>(count, 3)));
-  EXPECT_EQ(client->device(0).TakeWork().exchanges, 0);
-}
-
 // Sums of one value to a few: the halves of an odd number of elements.
 TEST(DevicesTest, SumsOfFewElements) {
   std::mt19937_64 rng(3);
