@@ -107,7 +107,7 @@ TEST(DevicesTest, AreTheGoldenModelToTheBit) {
     for (int p = 0; p < 8; ++p)
       exchanges += client->device(p).TakeWork().exchanges;
   }
-  EXPECT_GT(on_host, 0);
+  if (Rounds() > 100) EXPECT_GT(on_host, 0);  // Few programs may have none.
   EXPECT_EQ(linked > 0, Links());
   EXPECT_EQ(exchanges > 0, Links());
 }
