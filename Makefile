@@ -67,6 +67,10 @@ train: tool ## train the digits network in bf16 from scratch, draw the loss curv
 jax: plugin ## run a JAX or Keras script on the bf16 cores: ARGS="examples/jax_mlp.py --digits tests/data/mnist"
 	@PYTHONPATH="$(BUILD)/python" JAX_PLATFORMS=$${JAX_PLATFORMS:-systole} KERAS_BACKEND=jax .venv-jax/bin/python $(ARGS)
 
+torch: SETUP = torch
+torch: plugin ## run a PyTorch script on the bf16 cores: ARGS="examples/torch_mnist.py --digits tests/data/mnist"
+	@PYTHONPATH="$(BUILD)/python" .venv-torch/bin/python $(ARGS)
+
 scaling: plugin ## measure how training steps scale over the cores of linked chips, on the RTL (ARGS="--scaling both --check --help")
 	@$(NINJA) systole systole_model_$(or $(PRESET),litechip)
 	@.venv-jax/bin/python scripts/scaling.py --build "$(BUILD)" --preset $(or $(PRESET),litechip) $(ARGS)
@@ -213,6 +217,10 @@ conformance-jax: build ## jax's own cases of its operations on the plugin, again
 	@.venv-jax/bin/python scripts/conformance/jax_operations.py --build "$(BUILD)" $(ARGS)
 conformance-onnx: build ## ONNX's own backend tests on the instruction-set simulator (ARGS="--every 8 --only gather --failures --help")
 	@.venv-onnx/bin/python scripts/conformance/onnx_cases.py --build "$(BUILD)" $(ARGS)
+conformance-torch: SETUP = torch
+conformance-torch: plugin ## PyTorch's models, or its operators, on the simulator against PyTorch (ARGS="--only vit", ARGS="--operators --help")
+	@$(NINJA) systole
+	@.venv-torch/bin/python scripts/conformance/torch_$(if $(filter --operators,$(ARGS)),operators,models).py --build "$(BUILD)" $(filter-out --operators,$(ARGS))
 conformance: build ## compare models that TensorFlow converts with its reference kernels (ARGS="--models lstm --random 500 --resume --help")
 	@scripts/python scripts/conformance/conformance.py --build "$(BUILD)" $(ARGS)
 
@@ -261,7 +269,7 @@ tool:
 # What a JAX script needs; with SYSTOLE_BACKEND=rtl the model of its core, too.
 PLUGIN_PRESET = $(or $(SYSTOLE_PRESET),v2)
 plugin:
-	@scripts/setup.sh jax
+	@scripts/setup.sh $(or $(SETUP),jax)
 	@$(CONFIGURE)
 	@$(NINJA) systole_pjrt systole_c $(if $(filter rtl,$(SYSTOLE_BACKEND)),systole_model_$(PLUGIN_PRESET:mini=mini_checked))
 

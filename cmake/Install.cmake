@@ -91,10 +91,6 @@ foreach(name pyproject.toml README.md systole_build.py VERSION)
   install(FILES ${CMAKE_BINARY_DIR}/python/${name} DESTINATION ${share}/python)
 endforeach()
 install(FILES ${licences} DESTINATION ${share}/python)
-# By this jax finds the plugin where the folder is on PYTHONPATH.
-set(info ${CMAKE_BINARY_DIR}/package/systole_tpu-${PROJECT_VERSION}.dist-info)
-file(CONFIGURE OUTPUT ${info}/METADATA CONTENT "Metadata-Version: 2.1\nName: systole-tpu\nVersion: ${PROJECT_VERSION}\n")
-file(CONFIGURE OUTPUT ${info}/entry_points.txt CONTENT "[jax_plugins]\nsystole = systole_jax\n")
 set(name libsystole.so.${SYSTOLE_ABI_VERSION})
 file(RELATIVE_PATH link /${share}/python/systole /${CMAKE_INSTALL_LIBDIR}/${name})
 file(RELATIVE_PATH link_models /${share}/python/systole /${CMAKE_INSTALL_LIBDIR}/systole)
@@ -109,7 +105,9 @@ foreach(pair IN ITEMS "${name}|${link}" "models|${link_models}")
     list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${link}\")")
 endforeach()
 if(TARGET systole_pjrt)
-  install(DIRECTORY ${CMAKE_BINARY_DIR}/python/systole_jax ${info} DESTINATION ${share}/python PATTERN __pycache__ EXCLUDE)
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/python/systole_jax ${CMAKE_BINARY_DIR}/python/systole_torch
+    ${CMAKE_BINARY_DIR}/python/systole_tpu-${PROJECT_VERSION}.dist-info
+    DESTINATION ${share}/python PATTERN __pycache__ EXCLUDE)
 endif()
 
 add_custom_target(systole_digits ALL DEPENDS ${unpacked})  # the examples of the built tree read them too

@@ -82,7 +82,7 @@ def _information(project):
     points = "".join(f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in entries.items())
                      for group, entries in project["entry-points"].items())
     files = {"METADATA": _metadata(project), "WHEEL": f"Wheel-Version: 1.0\nGenerator: systole_build {_version()}\n"
-             f"Root-Is-Purelib: false\nTag: {_tag()}\n", "entry_points.txt": points, "top_level.txt": "systole\nsystole_jax\n"}
+             f"Root-Is-Purelib: false\nTag: {_tag()}\n", "entry_points.txt": points, "top_level.txt": "systole\nsystole_jax\nsystole_torch\n"}
     return {**{name: text.encode() for name, text in files.items()},
             **{f"licenses/{path.name}": path.read_bytes() for path in _licences(project)}}
 

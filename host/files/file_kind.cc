@@ -80,7 +80,8 @@ std::string Hint(FileKind kind) {
     case FileKind::kSavedModel:
       return absl::StrCat("; ", kConvertHint);
     case FileKind::kPyTorch:
-      return "; export it as ONNX, TensorFlow Lite (.tflite) or StableHLO";
+      return "; run it by torch.compile(model, backend=\"systole\"), or export "
+             "it: systole_torch.export, torch.onnx.export (docs/torch.md)";
     case FileKind::kOnnx:
     case FileKind::kStableHlo:
       return "; it is compiled when it runs: `systole run`, `systole profile`";
@@ -112,7 +113,8 @@ FileKind KindOfZip(std::string_view first, std::string_view path) {
   if (member == "metadata.json" || Ends(path, ".keras"))
     return FileKind::kKeras;
   if (Ends(member, ".npy")) return FileKind::kNpz;
-  if (Ends(member, "/data.pkl") || Ends(path, ".pt") || Ends(path, ".pth"))
+  if (Ends(member, "/data.pkl") || Ends(path, ".pt") || Ends(path, ".pth") ||
+      Ends(path, ".pt2"))
     return FileKind::kPyTorch;
   return FileKind::kZip;
 }

@@ -207,14 +207,17 @@ class Installed(unittest.TestCase):
                     "--disable-pip-version-check", "--root-user-action=ignore", "--target", target, package, user=user)
             self.assertEqual(snapshot(package), before)
         self.assertFalse((target / "systole/libsystole.so.1").is_symlink())
-        for name in ("systole_jax/libsystole_pjrt.so", "systole/models/model_nano.so", "systole/py.typed", "systole_tpu-1.0.0.dist-info"):
+        for name in ("systole_jax/libsystole_pjrt.so", "systole/models/model_nano.so", "systole/py.typed", "systole_torch/_aten.py",
+                     "systole_tpu-1.0.0.dist-info"):
             self.assertTrue((target / name).exists(), name)
         out = self.ok(sys.executable, "-c", "import systole; print(systole.__file__, systole.__version__)",
                       env={**os.environ, "PYTHONPATH": str(target)})
         self.assertEqual(out, f"{target}/systole/__init__.py 1.0.0\n")
-        points = "from importlib.metadata import entry_points; print(*(e.value for e in entry_points(group='jax_plugins')))"
+        points = ("from importlib.metadata import entry_points; "
+                  "print(*(e.value for g in ('jax_plugins', 'torch_dynamo_backends') for e in entry_points(group=g)))")
         for path in (target, self.share / "python"):  # installed by pip, or named
-            self.assertEqual(self.ok(sys.executable, "-c", points, env={**os.environ, "PYTHONPATH": str(path)}), "systole_jax\n")
+            self.assertEqual(self.ok(sys.executable, "-c", points, env={**os.environ, "PYTHONPATH": str(path)}),
+                             "systole_jax systole_torch:backend\n")
 
     def test_wheel(self):
         package = self.package()
