@@ -71,6 +71,13 @@ torch: SETUP = torch
 torch: plugin ## run a PyTorch script on the bf16 cores: ARGS="examples/torch_mnist.py --digits tests/data/mnist"
 	@PYTHONPATH="$(BUILD)/python" .venv-torch/bin/python $(ARGS)
 
+cocotb: ## drive the RTL of a chip over AXI from Python, with cocotb: a compiled network, to the bit (PRESET=board ARGS="MODEL --waves f.fst --help")
+	@$(if $(filter-out board8 board,$(PRESET)),echo 'make cocotb: PRESET=$(PRESET): board8 or board' >&2; exit 1)
+	@scripts/setup.sh cocotb
+	@$(CONFIGURE)
+	@$(NINJA) systole
+	@.venv-cocotb/bin/python examples/cocotb/run.py --build "$(BUILD)" --jobs $(JOBS) $(if $(PRESET),--preset $(PRESET)) $(ARGS)
+
 scaling: plugin ## measure how training steps scale over the cores of linked chips, on the RTL (ARGS="--scaling both --check --help")
 	@$(NINJA) systole systole_model_$(or $(PRESET),litechip)
 	@.venv-jax/bin/python scripts/scaling.py --build "$(BUILD)" --preset $(or $(PRESET),litechip) $(ARGS)
