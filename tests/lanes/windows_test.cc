@@ -84,6 +84,43 @@ TEST_P(WindowsTest, Reduces) {
          "window_dilation=[3,3], low=[0,0], high=[1,0]");
 }
 
+// Lines of whole beats, which are loaded into the middle of their padding.
+TEST_P(WindowsTest, ReducesWithinPadding) {
+  for (const char* type : {"f32", "bf16"}) {
+    for (const char* op : {"add", "maximum"}) {
+      Reduce(type, op, "1,12,16,128", "1,7,8,128",
+             "window=[1,3,3,1], stride=[1,2,2,1], base_dilation=[1,1,1,1], "
+             "window_dilation=[1,1,1,1], low=[0,1,1,0], high=[0,2,1,0]");
+      Reduce(type, op, "3,2,5,128", "4,3,5,128",
+             "window=[2,2,1,1], stride=[1,1,1,1], base_dilation=[1,1,1,1], "
+             "window_dilation=[1,1,1,1], low=[0,2,0,0], high=[2,0,0,0]");
+    }
+  }
+  // More taps than one pass combines.
+  Reduce("f32", "add", "2,9,8,128", "2,5,4,128",
+         "window=[1,5,5,1], stride=[1,2,2,1], base_dilation=[1,1,1,1], "
+         "window_dilation=[1,1,1,1], low=[0,2,2,0], high=[0,2,1,0]");
+}
+
+// Windows along the innermost dimension, channels before them.
+TEST_P(WindowsTest, InnerWindows) {
+  const std::string attributes =
+      "window=[1,1,3,3], stride=[1,1,2,2], base_dilation=[1,1,1,1], "
+      "window_dilation=[1,1,1,1], low=[0,0,1,1], high=[0,0,1,1]";
+  for (const char* type : {"f32", "bf16", "i32"}) {
+    for (const char* op : {"add", "maximum"})
+      Reduce(type, op, "2,12,9,7", "2,12,5,4", attributes);
+    Select(type, "GE", "2,12,9,7", "2,12,5,4", attributes);
+  }
+  // One stride, and more channels than columns.
+  Reduce("f32", "add", "1,40,5,4", "1,40,5,4",
+         "window=[1,1,3,3], stride=[1,1,1,1], base_dilation=[1,1,1,1], "
+         "window_dilation=[1,1,1,1], low=[0,0,1,1], high=[0,0,1,1]");
+  Reduce("f32", "maximum", "6,300", "6,150",
+         "window=[1,2], stride=[1,2], base_dilation=[1,1], "
+         "window_dilation=[1,1], low=[0,0], high=[0,0]");
+}
+
 // An operand that the unified buffer of `mini` does not hold, with padding.
 TEST_P(WindowsTest, ReducesWhatDoesNotFit) {
   for (const char* op : {"maximum", "add"})

@@ -121,7 +121,7 @@ absl::Status BufferCopier::Copy(KernelBuilder& builder,
       run.place[1] = copy.to + to * unit;
       run.place[2] = copy.beside + to * 4;
       builder.Run(own ? copy.pc : pc_[unit == 1][spread], ArgumentsOf(run),
-                  reads, writes, (own ? 4 : 2) * rows.size);
+                  reads, writes, (own ? copy.row_cycles : 2) * rows.size);
       for (size_t d = others.size(); d-- > 0;) {
         if (++index[d] < others[d].size) break;
         index[d] = 0;

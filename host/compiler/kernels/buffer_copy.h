@@ -32,6 +32,7 @@ struct BufferCopy {
   // more_reads and more_writes are its additional accesses.
   int pc = -1;
   int64_t beside = 0;
+  int64_t row_cycles = 4;  // expected, of custom code
   std::vector<KernelBuilder::Bytes> more_reads = {}, more_writes = {};
 };
 

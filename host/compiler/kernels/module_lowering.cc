@@ -13,6 +13,7 @@
 #include "host/compiler/kernels/random_lowering.h"
 #include "host/compiler/kernels/region_lowering.h"
 #include "host/compiler/kernels/top_k_lowering.h"
+#include "host/compiler/kernels/window_order.h"
 
 namespace systole::lanes {
 namespace {
@@ -24,7 +25,7 @@ bool IsLowered(const ir::Module& module, const Preset& preset);
 bool IsLowered(const Node& node, const Preset& preset) {
   return IsProduct(node) || IsCheapBranch(node) || IsRandomBits(node) ||
          IsHouseholder(node) || IsLiftedRegion(node, preset) ||
-         node.op == ir::Op::kHloSort ||
+         HasInnerWindow(node) || node.op == ir::Op::kHloSort ||
          std::any_of(
              node.regions.begin(), node.regions.end(),
              [&](const auto& region) { return IsLowered(*region, preset); });
@@ -48,6 +49,7 @@ void Lower(ir::Module& module, const Preset& preset) {
       Lower(*copy, preset);
       region = std::move(copy);
     }
+    if (HasInnerWindow(*node)) node = MoveWindowOut(module, *node);
     if (IsDilated(*node)) {
       for (Node* part : LowerDilated(module, *node))
         LowerProduct(module, *part, preset);

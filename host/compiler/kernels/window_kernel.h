@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Kernels for reduce_window and select_and_scatter: one pass over all windows
-// for each tap.
+// Kernels of reduce_window (window_reduction.h) and of select_and_scatter: one
+// pass over all windows for each tap.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_WINDOW_KERNEL_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_WINDOW_KERNEL_H_
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/compiler/kernels/word_copies.h"
 
+#include "host/compiler/kernels/buffer_copy.h"
 #include "host/compiler/kernels/lane_bits.h"
 #include "host/compiler/kernels/lane_memory.h"
 
