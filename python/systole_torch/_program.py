@@ -52,9 +52,9 @@ class Residents:
         kept = self._kept.get(place)
         if kept is not None and _same_bytes(kept[1], value):
             return kept[2]
+        value = np.array(value)  # which may share its bytes with the tensor
         array = jax.device_put(value, device())
-        # The copy is the array's own, as value may share its bytes with the tensor.
-        self._kept[place] = (storage, np.array(value), array)
+        self._kept[place] = (storage, value, array)
         return array
 
     def keep(self, tensor, value, array):
