@@ -9,6 +9,7 @@
 #include "host/compiler/kernels/branch_lowering.h"
 #include "host/compiler/kernels/dilation_lowering.h"
 #include "host/compiler/kernels/householder_lowering.h"
+#include "host/compiler/kernels/image_layout.h"
 #include "host/compiler/kernels/permutation_split.h"
 #include "host/compiler/kernels/product_lowering.h"
 #include "host/compiler/kernels/random_lowering.h"
@@ -70,6 +71,7 @@ void Lower(ir::Module& module, const Preset& preset) {
 
 void LowerModule(ir::Module& module, const Preset& preset) {
   LowerRandomNumbers(module);
+  MoveChannelsLast(module);
   Lower(module, preset);
   SplitPermutations(module, preset);
 }
