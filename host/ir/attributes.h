@@ -26,9 +26,14 @@ struct NoAttributes {
   static void Fields(Self&, Visitor&&) {}
 };
 
+// `stored` of complex64, of shape S: the values are f32 of shape S + [2], real
+// and imaginary parts, which are the same bytes.
+inline constexpr char kComplexStored[] = "c64";
+
 // The name of the input for callers.
 // `stored`: the element type in which callers have the values, if it is another
-// than the node's: "u8" for numbers that are 128 higher, "i64", or "i1".
+// than the node's: "u8" for numbers that are 128 higher, "i64", "i1", or
+// kComplexStored.
 struct ParameterAttributes {
   std::string name;
   std::string stored = {};

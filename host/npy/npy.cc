@@ -40,6 +40,7 @@ constexpr TypeInfo kTypes[] = {
     {Type::kUint64, "uint64", "<u8", 8},
     {Type::kFloat16, "float16", "<f2", 2},
     {Type::kBfloat16, "bfloat16", "<V2", 2},
+    {Type::kComplex64, "complex64", "<c8", 8},
 };
 
 const TypeInfo& InfoOf(Type type) { return kTypes[static_cast<int>(type)]; }

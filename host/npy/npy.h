@@ -35,6 +35,7 @@ enum class Type {
   kUint64,
   kFloat16,
   kBfloat16,
+  kComplex64,
 };
 
 // "int8", as NumPy calls it.

@@ -61,7 +61,8 @@ class Partitioner {
           program_.outputs[i] ? Fitted(*program_.outputs[i], tiles.whole.shape)
                               : tiles.sharding;
       scope.module().outputs.push_back(
-          {output.name, Bring(scope, values, output.node, sharding)});
+          {output.name, Bring(scope, values, output.node, sharding),
+           output.stored});
       local_.outputs.push_back(sharding);
     }
     scope.module().RemoveUnused();

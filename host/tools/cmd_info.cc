@@ -60,12 +60,13 @@ absl::Status ModuleInfo(const InfoArgs& args, ModuleKind kind) {
   Json inputs = Json::array(), outputs = Json::array();
   Table table({"input, output", "values"});
   for (const ir::Node* node : whole.inputs()) {
-    inputs.push_back(
-        {{"name", node->name}, {"values", ValuesText(node->type)}});
-    table.Add({node->name, ValuesText(node->type)});
+    const std::string values =
+        ValuesText(node->type, node->attr<ir::ParameterAttributes>().stored);
+    inputs.push_back({{"name", node->name}, {"values", values}});
+    table.Add({node->name, values});
   }
   for (const ir::Output& output : whole.outputs) {
-    const std::string values = ValuesText(output.node.type());
+    const std::string values = ValuesText(output.node.type(), output.stored);
     outputs.push_back({{"name", output.name}, {"values", values}});
     table.Add({absl::StrCat("-> ", output.name), values});
   }

@@ -133,6 +133,12 @@ absl::StatusOr<std::unique_ptr<ir::Module>> ReadOnnx(const std::string& path,
   return std::move(program->module);
 }
 
+// Pairs of float32 along the last axis as numbers of complex64: the same bytes.
+void JoinParts(npy::Array& array) {
+  array.type = npy::Type::kComplex64;
+  array.shape.pop_back();
+}
+
 // float32 to one of 16 bits.
 Literal Rounded(const Literal& values, ir::ElementType element) {
   const std::vector<float>& from = values.values<float>();
@@ -229,20 +235,32 @@ absl::StatusOr<const Preset*> ModulePreset(ModuleKind kind,
                    " runs on bf16 cores: ", FloatPresets()));
 }
 
-std::string ValuesText(const ir::Type& type) {
-  return npy::Describe({FileType(type.element), type.shape, {}});
+std::string ValuesText(const ir::Type& type, const std::string& stored) {
+  npy::Array values{FileType(type.element), type.shape, {}};
+  if (stored == ir::kComplexStored) JoinParts(values);
+  return npy::Describe(values);
 }
 
-absl::StatusOr<ModuleValues> FromArray(const npy::Array& array,
-                                       const ir::Type& type) {
+absl::StatusOr<ModuleValues> FromArray(const npy::Array& given,
+                                       const ir::Type& type,
+                                       const std::string& stored) {
+  npy::Array array = given;
+  if (stored == ir::kComplexStored) {
+    if (array.type != npy::Type::kComplex64) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(npy::Describe(array), " for complex64: give complex64"));
+    }
+    array.type = npy::Type::kFloat32;
+    array.shape.push_back(2);
+  }
   ModuleValues values;
   values.stacked =
       array.shape.size() == type.shape.size() + 1 &&
       std::equal(type.shape.begin(), type.shape.end(), array.shape.begin() + 1);
   if (!values.stacked && array.shape != type.shape) {
     return absl::InvalidArgumentError(
-        absl::StrCat(npy::Describe(array), " is neither ", ValuesText(type),
-                     " nor a stack of them"));
+        absl::StrCat(npy::Describe(given), " is neither ",
+                     ValuesText(type, stored), " nor a stack of them"));
   }
   const ir::ElementType element = type.element;
   const bool rounds = IsHalf(element) && array.type == npy::Type::kFloat32;
@@ -275,7 +293,7 @@ absl::StatusOr<ModuleValues> FromArray(const npy::Array& array,
 }
 
 npy::Array ToArray(const std::vector<Literal>& runs, const ir::Type& type,
-                   bool stacked) {
+                   const std::string& stored, bool stacked) {
   npy::Array array;
   const bool widened = type.element == ir::ElementType::kBfloat16;
   array.type = widened ? npy::Type::kFloat32 : FileType(type.element);
@@ -290,6 +308,7 @@ npy::Array ToArray(const std::vector<Literal>& runs, const ir::Type& type,
     }
     array.bytes.insert(array.bytes.end(), bytes.begin(), bytes.end());
   }
+  if (stored == ir::kComplexStored) JoinParts(array);
   return array;
 }
 

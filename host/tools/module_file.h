@@ -59,8 +59,9 @@ absl::Status CheckModuleArgs(const std::string& path, ModuleKind kind,
 absl::StatusOr<const Preset*> ModulePreset(ModuleKind kind,
                                            const std::string& name, bool given);
 
-// "float32 (17, 32)".
-std::string ValuesText(const ir::Type& type);
+// "float32 (17, 32)". stored: as callers have the values
+// (ir::ParameterAttributes), "complex64 (17,)" for f32 [17, 2].
+std::string ValuesText(const ir::Type& type, const std::string& stored);
 
 struct ModuleValues {
   std::vector<ir::Literal> runs;  // one a run
@@ -71,12 +72,13 @@ struct ModuleValues {
 // and f16 also take float32, which is rounded to nearest even; bf16 also
 // uint16, its bits. Errors: InvalidArgument names both types.
 absl::StatusOr<ModuleValues> FromArray(const npy::Array& array,
-                                       const ir::Type& type);
+                                       const ir::Type& type,
+                                       const std::string& stored);
 
 // bf16 as float32, which holds all of its numbers. `stacked`: with an axis for
 // the runs.
 npy::Array ToArray(const std::vector<ir::Literal>& runs, const ir::Type& type,
-                   bool stacked);
+                   const std::string& stored, bool stacked);
 
 // Floats uniform in -1..1, whole numbers in 0..7, as indices are.
 ir::Literal RandomOf(const ir::Type& type, uint64_t seed);

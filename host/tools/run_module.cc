@@ -55,6 +55,10 @@ absl::Status CheckOptions(const RunArgs& args, ModuleKind kind) {
   return absl::OkStatus();
 }
 
+const std::string& StoredOf(const ir::Node& input) {
+  return input.attr<ir::ParameterAttributes>().stored;
+}
+
 std::vector<std::string> InputNames(const ir::Module& module) {
   std::vector<std::string> names;
   for (const ir::Node* input : module.inputs()) names.push_back(input->name);
@@ -70,7 +74,8 @@ absl::StatusOr<Inputs> InputsOf(const RunArgs& args, const ir::Module& module) {
         args.model, ": give either --input or --random; inputs: ",
         absl::StrJoin(
             module.inputs(), ", ", [](std::string* out, const ir::Node* input) {
-              absl::StrAppend(out, input->name, " ", ValuesText(input->type));
+              absl::StrAppend(out, input->name, " ",
+                              ValuesText(input->type, StoredOf(*input)));
             })));
   }
   if (args.inputs.empty()) {
@@ -93,7 +98,8 @@ absl::StatusOr<Inputs> InputsOf(const RunArgs& args, const ir::Module& module) {
     }
     const auto array = npy::Read(file);
     if (!array.ok()) return array.status();
-    auto values = FromArray(*array, module.inputs()[i]->type);
+    auto values = FromArray(*array, module.inputs()[i]->type,
+                            StoredOf(*module.inputs()[i]));
     if (!values.ok()) {
       return absl::InvalidArgumentError(absl::StrCat(
           file, ": input '", names[i], "': ", values.status().message()));
@@ -173,7 +179,8 @@ void PrintTable(const RunArgs& args, const std::string& preset,
               static_cast<int>(inputs.runs.size()));
   Table outputs({"output", "values", "from, to"});
   for (size_t i = 0; i < results.outputs.size(); ++i) {
-    outputs.Add({module.outputs[i].name, ValuesText(program.output_types[i]),
+    outputs.Add({module.outputs[i].name,
+                 ValuesText(program.output_types[i], module.outputs[i].stored),
                  SpanText(results.outputs[i])});
   }
   std::printf("%s\n", outputs.ToString().c_str());
@@ -253,7 +260,8 @@ Json ToJson(const RunArgs& args, const std::string& preset,
   for (size_t i = 0; i < results.outputs.size(); ++i) {
     json["outputs"].push_back(
         {{"name", executable.module().outputs[i].name},
-         {"values", ValuesText(program.output_types[i])},
+         {"values", ValuesText(program.output_types[i],
+                               executable.module().outputs[i].stored)},
          {"span", SpanText(results.outputs[i])},
          {"file", files[i].empty() ? Json() : Json(files[i])}});
   }
@@ -332,7 +340,8 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   for (size_t i = 0; i < files->size(); ++i) {
     if ((*files)[i].empty()) continue;
     const npy::Array array =
-        ToArray(results->outputs[i], program->output_types[i], inputs->stacked);
+        ToArray(results->outputs[i], program->output_types[i],
+                (*executable)->module().outputs[i].stored, inputs->stacked);
     s = written.Add(npy::Serialize(array), (*files)[i]);
     if (!s.ok()) return s;
   }

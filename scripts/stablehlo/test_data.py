@@ -28,6 +28,17 @@ CHOSEN = {
     "sharded_mlp": (None,), "sharded_constraint": ("1.9.0",), "sharded_map": (None,), "fft": (None,), "unicode_Straße": (None,),
 }
 
+# Each operation of complex numbers, the result of one an output.
+UNARY = ("negate", "sign", "sqrt", "rsqrt", "log", "log_plus_one", "exponential", "exponential_minus_one", "logistic", "sine", "cosine", "tan",
+         "tanh")
+BINARY = ("add", "subtract", "multiply", "divide", "power")
+FUNCTIONS_OF_COMPLEX = (
+    "func.func @main(%x: tensor<4096xcomplex<f32>>, %y: tensor<4096xcomplex<f32>>) -> (tensor<4096xf32>"
+    + ", tensor<4096xcomplex<f32>>" * len(UNARY + BINARY) + ") {\n%abs = stablehlo.abs %x : (tensor<4096xcomplex<f32>>) -> tensor<4096xf32>\n"
+    + "".join(f"%{name} = stablehlo.{name} %x{', %y' * (name in BINARY)} : tensor<4096xcomplex<f32>>\n" for name in UNARY + BINARY)
+    + "return %abs" + "".join(f", %{name}" for name in UNARY + BINARY)
+    + " : tensor<4096xf32>" + ", tensor<4096xcomplex<f32>>" * len(UNARY + BINARY) + "\n}")
+
 # As jax does not make them. A name with "generic" is not serialised as StableHLO.
 WRITTEN = {
     "recursive": """
@@ -85,6 +96,56 @@ WRITTEN = {
             stablehlo.return %b, %one : tensor<3xf32>, tensor<3xf32>
           }) : (tensor<i1>) -> (tensor<3xf32>, tensor<3xf32>)
           return %0#0, %0#1 : tensor<3xf32>, tensor<3xf32>
+        }""",
+    "complex_functions": FUNCTIONS_OF_COMPLEX,
+    "complex_regions": """
+        func.func @main(%x: tensor<6xcomplex<f32>>, %y: tensor<6xcomplex<f32>>, %p: tensor<i1>) ->
+            (tensor<complex<f32>>, tensor<complex<f32>>, tensor<6xcomplex<f32>>, tensor<6xcomplex<f32>>, tensor<6xcomplex<f32>>,
+             tensor<6xcomplex<f32>>, tensor<6xi1>, tensor<2x2xcomplex<f32>>) {
+          %zero = stablehlo.constant dense<(0.0, 0.0)> : tensor<complex<f32>>
+          %one = stablehlo.constant dense<(1.0, 0.0)> : tensor<complex<f32>>
+          %ramp = stablehlo.constant dense<[(1.0, 0.5), (2.0, 0.25), (3.0, 0.125), (4.0, -1.0), (5.0, -2.0), (6.0, -3.0)]> : tensor<6xcomplex<f32>>
+          %sum = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<6xcomplex<f32>>, tensor<complex<f32>>) -> tensor<complex<f32>>
+          %product = stablehlo.reduce(%x init: %one) applies stablehlo.multiply across dimensions = [0] : (tensor<6xcomplex<f32>>, tensor<complex<f32>>) -> tensor<complex<f32>>
+          %chosen = "stablehlo.if"(%p) ({
+            %a = stablehlo.multiply %y, %ramp : tensor<6xcomplex<f32>>
+            stablehlo.return %a : tensor<6xcomplex<f32>>
+          }, {
+            stablehlo.return %y : tensor<6xcomplex<f32>>
+          }) : (tensor<i1>) -> tensor<6xcomplex<f32>>
+          %count = stablehlo.constant dense<0> : tensor<i32>
+          %loop:2 = stablehlo.while(%i = %count, %z = %x) : tensor<i32>, tensor<6xcomplex<f32>>
+          cond {
+            %three = stablehlo.constant dense<3> : tensor<i32>
+            %less = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %less : tensor<i1>
+          } do {
+            %step = stablehlo.constant dense<1> : tensor<i32>
+            %next = stablehlo.add %i, %step : tensor<i32>
+            %square = stablehlo.multiply %z, %y : tensor<6xcomplex<f32>>
+            stablehlo.return %next, %square : tensor<i32>, tensor<6xcomplex<f32>>
+          }
+          %sorted = "stablehlo.sort"(%x) ({
+          ^bb0(%l: tensor<complex<f32>>, %r: tensor<complex<f32>>):
+            %lr = stablehlo.imag %l : (tensor<complex<f32>>) -> tensor<f32>
+            %rr = stablehlo.imag %r : (tensor<complex<f32>>) -> tensor<f32>
+            %before = stablehlo.compare LT, %lr, %rr : (tensor<f32>, tensor<f32>) -> tensor<i1>
+            stablehlo.return %before : tensor<i1>
+          }) {dimension = 0 : i64, is_stable = true} : (tensor<6xcomplex<f32>>) -> tensor<6xcomplex<f32>>
+          %places = stablehlo.constant dense<[[1], [1], [4], [0], [4], [5]]> : tensor<6x1xi32>
+          %scattered = "stablehlo.scatter"(%x, %places, %y) ({
+          ^bb0(%l: tensor<complex<f32>>, %r: tensor<complex<f32>>):
+            %s = stablehlo.add %l, %r : tensor<complex<f32>>
+            stablehlo.return %s : tensor<complex<f32>>
+          }) {scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}
+              : (tensor<6xcomplex<f32>>, tensor<6x1xi32>, tensor<6xcomplex<f32>>) -> tensor<6xcomplex<f32>>
+          %same = stablehlo.compare EQ, %scattered, %x : (tensor<6xcomplex<f32>>, tensor<6xcomplex<f32>>) -> tensor<6xi1>
+          %left = stablehlo.reshape %x : (tensor<6xcomplex<f32>>) -> tensor<2x3xcomplex<f32>>
+          %right = stablehlo.reshape %y : (tensor<6xcomplex<f32>>) -> tensor<3x2xcomplex<f32>>
+          %dot = stablehlo.dot_general %left, %right, contracting_dims = [1] x [0], precision = [HIGHEST, HIGHEST]
+              : (tensor<2x3xcomplex<f32>>, tensor<3x2xcomplex<f32>>) -> tensor<2x2xcomplex<f32>>
+          return %sum, %product, %chosen, %loop#1, %sorted, %scattered, %same, %dot : tensor<complex<f32>>, tensor<complex<f32>>,
+              tensor<6xcomplex<f32>>, tensor<6xcomplex<f32>>, tensor<6xcomplex<f32>>, tensor<6xcomplex<f32>>, tensor<6xi1>, tensor<2x2xcomplex<f32>>
         }""",
     "attributes": """
         module attributes {mhlo.num_replicas = 2 : i32, mhlo.num_partitions = 3 : i32} {

@@ -150,7 +150,7 @@ class Values(unittest.TestCase):
         with self.assertRaisesRegex(systole.FailedPreconditionError, "bf16 presets"):
             self.device.run(program, a, b)
         with self.assertRaisesRegex(systole.UnimplementedError, "complex"):
-            systole.load(ARTIFACTS / "fft.mlirbc")
+            systole.load(ARTIFACTS / "unsupported.mlirbc")
         newer = (ARTIFACTS / "exp.mlirbc").read_bytes().replace(b"StableHLO_v1.", b"StableHLO_v9.")
         with self.assertRaisesRegex(systole.UnimplementedError, r"StableHLO version 9\..*; versions 0\.9 to 1\.x are supported"):
             systole.parse(newer)

@@ -164,7 +164,7 @@ def write_files(folder, environment):
         header = f"{{'descr': '|i1', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
         put(f"{name}.npy", b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header)
     put("cut.npy", (folder / "four.npy").read_bytes()[:1000])
-    for name in ("exp", "scan", "cholesky", "fft", "generic", "sharded_mlp", "unsupported"):
+    for name in ("exp", "scan", "cholesky", "complex_regions", "generic", "sharded_mlp", "unsupported"):
         put(f"{name}.mlirbc", (ROOT / f"tests/data/stablehlo/{name}.mlirbc").read_bytes())
     exported = bytearray((ROOT / "tests/data/stablehlo/exp.jax").read_bytes())
     put("exp.jax", bytes(exported))

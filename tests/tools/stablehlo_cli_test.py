@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests/data/stablehlo"
 BUILD = ROOT / "build"
 # What is not run: errors of the import, a call that the host does not compute.
-REFUSED = {"attributes", "cholesky", "fft", "generic", "recursive", "unsupported"}
+REFUSED = {"attributes", "cholesky", "generic", "recursive", "unsupported"}
 # What runs on several cores.
 DIVIDED = {"sharded_constraint": 4, "sharded_map": 4, "sharded_mlp": 4, "sharded_parts": 8}
 

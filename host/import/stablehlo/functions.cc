@@ -52,7 +52,7 @@ class SupportCheck {
       if (!status_.ok()) return;
       for (const mlir::ValueId argument : region.blocks[0].arguments) {
         const mlir::Value& value = module_.values[argument];
-        const auto type = ConvertType(*value.type);
+        const auto type = ConvertParts(*value.type);
         const std::string source = mlir::SourceText(value.location);
         if (!type.ok()) {
           Refuse(
@@ -74,7 +74,7 @@ class SupportCheck {
       Refuse(Describe(operation), absl::UnimplementedError("not supported"));
     } else {
       for (const mlir::ValueId result : operation.results) {
-        const auto type = ConvertType(*module_.values[result].type);
+        const auto type = ConvertParts(*module_.values[result].type);
         if (!type.ok()) {
           Refuse(Describe(operation), type.status());
           break;

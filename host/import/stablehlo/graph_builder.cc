@@ -57,26 +57,11 @@ ir::Node MakeToken() {
                           ir::Literal::Zeros(TokenType().element, 0));
 }
 
+}  // namespace
+
 std::string ShortName(absl::string_view operation) {
   const std::string name = SourceName(operation);
   return name.substr(name.find('.') + 1);
-}
-
-}  // namespace
-
-absl::Status GraphBuilder::AddParameter(mlir::ValueId argument,
-                                        const std::string& name,
-                                        const std::string& input) {
-  const mlir::Value& value = context_.source.values[argument];
-  absl::StatusOr<ir::Type> type = ConvertType(*value.type);
-  if (!type.ok()) return type.status();
-  values_[argument] = module_.Add({name,
-                                   ir::Op::kParameter,
-                                   *std::move(type),
-                                   {},
-                                   ir::ParameterAttributes{input}});
-  values_[argument]->location = mlir::SourceText(value.location);
-  return absl::OkStatus();
 }
 
 absl::StatusOr<GraphBuilder::Values> GraphBuilder::Convert(
@@ -106,7 +91,10 @@ absl::Status GraphBuilder::ConvertOperation(const mlir::Operation& operation,
                                             const OperationRule& rule) {
   switch (rule.conversion) {
     case Conversion::kOperation:
-      return AddNode(operation, rule);
+      return IsComplexOperation(operation) ? AddComplex(operation, rule)
+                                           : AddNode(operation, rule);
+    case Conversion::kComplex:
+      return AddComplex(operation, rule);
     case Conversion::kConstant:
       return AddConstant(operation);
     case Conversion::kToken:
@@ -143,35 +131,39 @@ absl::StatusOr<GraphBuilder::Values> GraphBuilder::ConvertCall(
   const absl::StatusOr<Values> operands = Operands(call);
   if (!operands.ok()) return operands.status();
   const mlir::Block& body = BlockOf((*callee)->regions[0]);
-  if (body.arguments.size() != operands->size()) {
-    return Located(call, absl::InvalidArgumentError(absl::StrCat(
-                             operands->size(), " operands of a function of ",
-                             body.arguments.size())));
+  if (body.arguments.size() != call.operands.size()) {
+    return Located(call,
+                   absl::InvalidArgumentError(absl::StrCat(
+                       call.operands.size(), " operands of a function of ",
+                       body.arguments.size())));
   }
-  for (size_t i = 0; i < operands->size(); ++i) {
-    const mlir::Value& argument = context_.source.values[body.arguments[i]];
-    const absl::StatusOr<ir::Type> type = ConvertType(*argument.type);
-    if (!type.ok()) return Located(call, type.status());
-    if (*type != (*operands)[i].type()) {
-      return Located(call, absl::InvalidArgumentError(absl::StrCat(
-                               "operand ", i, " is of another type")));
-    }
-    values_[body.arguments[i]] = (*operands)[i];
-  }
+  if (absl::Status s = Bind(call, "operand", body.arguments, *operands);
+      !s.ok())
+    return s;
   return Convert(body);
 }
 
-absl::StatusOr<GraphBuilder::Values> GraphBuilder::Operands(
+absl::StatusOr<std::vector<GraphBuilder::Values>> GraphBuilder::OperandParts(
     const mlir::Operation& operation) const {
-  Values values;
+  std::vector<Values> parts;
   for (const mlir::ValueId id : operation.operands) {
     const auto found = values_.find(id);
     if (found == values_.end()) {
       return Located(operation, absl::InvalidArgumentError(
                                     "an operand of another function"));
     }
-    values.push_back(found->second);
+    parts.push_back(found->second);
   }
+  return parts;
+}
+
+absl::StatusOr<GraphBuilder::Values> GraphBuilder::Operands(
+    const mlir::Operation& operation) const {
+  const absl::StatusOr<std::vector<Values>> parts = OperandParts(operation);
+  if (!parts.ok()) return parts.status();
+  Values values;
+  for (const Values& of : *parts)
+    values.insert(values.end(), of.begin(), of.end());
   return values;
 }
 
@@ -179,31 +171,37 @@ absl::StatusOr<std::vector<ir::Type>> GraphBuilder::ResultTypes(
     const mlir::Operation& operation) const {
   std::vector<ir::Type> types;
   for (const mlir::ValueId id : operation.results) {
-    absl::StatusOr<ir::Type> type =
-        ConvertType(*context_.source.values[id].type);
-    if (!type.ok()) return Located(operation, type.status());
-    types.push_back(*std::move(type));
+    const absl::StatusOr<std::vector<ir::Type>> parts =
+        ConvertParts(*context_.source.values[id].type);
+    if (!parts.ok()) return Located(operation, parts.status());
+    types.insert(types.end(), parts->begin(), parts->end());
   }
   return types;
 }
 
-absl::Status GraphBuilder::Define(const mlir::Operation& operation,
-                                  const Values& values) {
-  const auto types = ResultTypes(operation);
-  if (!types.ok()) return types.status();
-  if (types->size() != values.size()) {
-    return Located(operation,
-                   absl::InvalidArgumentError(absl::StrCat(
-                       types->size(), " results of ", values.size())));
-  }
-  for (size_t i = 0; i < values.size(); ++i) {
-    if ((*types)[i] != values[i].type()) {
-      return Located(operation, absl::InvalidArgumentError(absl::StrCat(
-                                    "result ", i, " is of another type")));
+absl::Status GraphBuilder::Bind(const mlir::Operation& operation,
+                                const char* what,
+                                const std::vector<mlir::ValueId>& ids,
+                                const Values& values) {
+  size_t next = 0;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const absl::StatusOr<std::vector<ir::Type>> types =
+        ConvertParts(*context_.source.values[ids[i]].type);
+    if (!types.ok()) return Located(operation, types.status());
+    Values parts;
+    for (const ir::Type& type : *types) {
+      if (next < values.size() && type != values[next].type()) {
+        return Located(operation, absl::InvalidArgumentError(absl::StrCat(
+                                      what, " ", i, " is of another type")));
+      }
+      if (next < values.size()) parts.push_back(values[next]);
+      ++next;
     }
-    values_[operation.results[i]] = values[i];
+    values_[ids[i]] = std::move(parts);
   }
-  return absl::OkStatus();
+  if (next == values.size()) return absl::OkStatus();
+  return Located(operation, absl::InvalidArgumentError(absl::StrCat(
+                                next, " ", what, "s of ", values.size())));
 }
 
 absl::StatusOr<ir::Node*> GraphBuilder::Add(const mlir::Operation& operation,
@@ -223,31 +221,38 @@ absl::StatusOr<ir::Node*> GraphBuilder::Add(const mlir::Operation& operation,
 
 absl::Status GraphBuilder::AddConstant(const mlir::Operation& operation) {
   const mlir::Attribute* value = operation.Find("value");
-  const auto types = ResultTypes(operation);
-  if (!types.ok()) return types.status();
-  if (value == nullptr || types->size() != 1) {
+  if (value == nullptr || operation.results.size() != 1) {
     return Located(operation,
                    absl::InvalidArgumentError("a constant without a value"));
   }
-  const ir::Type& type = (*types)[0];
-  absl::StatusOr<ir::Literal> literal = ConvertElements(*value, type);
-  if (!literal.ok()) return Located(operation, literal.status());
-  const bool splat = value->is_splat && type.elements() != 0;
-  const ir::Type stored =
-      splat ? ir::Type{type.element, {}, std::nullopt} : type;
-  if (value->is_splat && !splat) *literal = ir::Literal::Zeros(type.element, 0);
-  absl::StatusOr<ir::Node*> node =
-      Add(operation, ir::MakeConstant("constant", stored, *std::move(literal)));
-  if (node.ok() && splat) {
-    node = Add(operation, {"broadcast",
-                           ir::Op::kHloBroadcastInDim,
-                           type,
-                           {*node},
-                           ir::HloDimensionsAttributes{}});
+  const auto types = ResultTypes(operation);
+  if (!types.ok()) return types.status();
+  absl::StatusOr<std::vector<ir::Literal>> literals = ConvertElements(
+      *value, *context_.source.values[operation.results[0]].type);
+  if (!literals.ok()) return Located(operation, literals.status());
+  Values values;
+  for (size_t part = 0; part < types->size(); ++part) {
+    const ir::Type& type = (*types)[part];
+    ir::Literal& literal = (*literals)[part];
+    const bool splat = value->is_splat && type.elements() != 0;
+    const ir::Type stored =
+        splat ? ir::Type{type.element, {}, std::nullopt} : type;
+    if (value->is_splat && !splat)
+      literal = ir::Literal::Zeros(type.element, 0);
+    absl::StatusOr<ir::Node*> node = Add(
+        operation, ir::MakeConstant("constant", stored, std::move(literal)));
+    if (node.ok() && splat) {
+      node = Add(operation, {"broadcast",
+                             ir::Op::kHloBroadcastInDim,
+                             type,
+                             {*node},
+                             ir::HloDimensionsAttributes{}});
+    }
+    if (!node.ok()) return node.status();
+    if (absl::Status s = Suggest(operation, *node); !s.ok()) return s;
+    values.push_back(*node);
   }
-  if (!node.ok()) return node.status();
-  if (absl::Status s = Suggest(operation, *node); !s.ok()) return s;
-  return Define(operation, {*node});
+  return Define(operation, values);
 }
 
 // Needs the tokens that it joins.
@@ -282,11 +287,14 @@ absl::Status GraphBuilder::AddRegions(const mlir::Operation& operation,
       return Located(operation, absl::InvalidArgumentError(
                                     "a region reads another function"));
     }
-    if (found->second->is_constant()) {
+    const Values& parts = found->second;
+    if (std::all_of(parts.begin(), parts.end(), [](const ir::Value& part) {
+          return part->is_constant();
+        })) {
       constants.push_back(*id);
       id = captured.erase(id);
     } else {
-      node.operands.push_back(found->second);
+      node.operands.insert(node.operands.end(), parts.begin(), parts.end());
       ++id;
     }
   }
@@ -294,17 +302,20 @@ absl::Status GraphBuilder::AddRegions(const mlir::Operation& operation,
     auto module = std::make_shared<ir::Module>();
     GraphBuilder builder(context_, *module);
     int64_t parameters = 0;
-    for (const auto& ids : {BlockOf(region).arguments, captured}) {
+    const std::vector<mlir::ValueId>& arguments = BlockOf(region).arguments;
+    for (const auto& ids : {arguments, captured}) {
       for (const mlir::ValueId id : ids) {
-        const absl::Status status =
-            builder.AddParameter(id, absl::StrCat("arg", parameters++), "");
+        const absl::Status status = builder.AddParts(id, parameters);
         if (!status.ok()) return Located(operation, status);
       }
     }
+    if (node.op == ir::Op::kHloSort) builder.PairParts(arguments);
     for (const mlir::ValueId id : constants) {
-      ir::Node constant = *values_[id];
-      constant.name = absl::StrCat("constant.", builder.names_++);
-      builder.values_[id] = module->Add(std::move(constant));
+      for (const ir::Value& part : values_[id]) {
+        ir::Node constant = *part;
+        constant.name = absl::StrCat("constant.", builder.names_++);
+        builder.values_[id].emplace_back(module->Add(std::move(constant)));
+      }
     }
     const absl::StatusOr<Values> results = builder.Convert(BlockOf(region));
     if (!results.ok()) return results.status();
@@ -343,8 +354,7 @@ absl::Status GraphBuilder::AddNode(const mlir::Operation& operation,
     AttributeReader in(operation, std::move(operand_types));
     node.attributes = rule.attributes(in);
     if (absl::IsUnimplemented(in.status())) {
-      context_.refused.emplace_back(Located(operation, in.status()).message());
-      StandIn(operation);
+      Refuse(operation, in.status());
       return absl::OkStatus();
     }
     if (!in.status().ok()) return Located(operation, in.status());
@@ -363,7 +373,9 @@ absl::Status GraphBuilder::AddNode(const mlir::Operation& operation,
   return Define(operation, values);
 }
 
-void GraphBuilder::StandIn(const mlir::Operation& operation) {
+void GraphBuilder::Refuse(const mlir::Operation& operation,
+                          const absl::Status& why) {
+  context_.refused.emplace_back(Located(operation, why).message());
   for (const mlir::ValueId result : operation.results) {
     const std::string name = absl::StrCat("missing.", names_++);
     AddParameter(result, name, name).IgnoreError();

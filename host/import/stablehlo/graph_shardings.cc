@@ -37,20 +37,22 @@ absl::StatusOr<GraphBuilder::Values> GraphBuilder::ConvertSharding(
   absl::StatusOr<Values> operands = Operands(operation);
   if (!operands.ok() || context_.shardings.partitions() == 1) return operands;
   const Attribute* sharding = operation.Find("sharding");
-  if (operands->size() != 1 || sharding == nullptr) {
+  if (operation.operands.size() != 1 || sharding == nullptr) {
     return Located(operation,
                    absl::InvalidArgumentError("an operand and a sharding"));
   }
-  const absl::StatusOr<ir::Value> mark =
-      Mark(operation, (*operands)[0], partition::kConstraint,
-           (*operands)[0].type(), *sharding, {});
-  if (!mark.ok()) return mark.status();
-  return Values{*mark};
+  for (ir::Value& part : *operands) {
+    const absl::StatusOr<ir::Value> mark = Mark(
+        operation, part, partition::kConstraint, part.type(), *sharding, {});
+    if (!mark.ok()) return mark.status();
+    part = *mark;
+  }
+  return operands;
 }
 
 absl::StatusOr<GraphBuilder::Values> GraphBuilder::ConvertManual(
     const mlir::Operation& operation) {
-  const absl::StatusOr<Values> operands = Operands(operation);
+  const absl::StatusOr<std::vector<Values>> operands = OperandParts(operation);
   if (!operands.ok()) return operands.status();
   const Attribute* in = operation.Find("in_shardings");
   const Attribute* out = operation.Find("out_shardings");
@@ -69,30 +71,42 @@ absl::StatusOr<GraphBuilder::Values> GraphBuilder::ConvertManual(
   const bool alone = context_.shardings.partitions() == 1 || axes.empty();
   for (size_t i = 0; i < operands->size(); ++i) {
     const mlir::Value& argument = context_.source.values[body.arguments[i]];
-    absl::StatusOr<ir::Type> type = ConvertType(*argument.type);
-    if (!type.ok()) return Located(operation, type.status());
-    if (alone && *type != (*operands)[i].type())
+    const absl::StatusOr<std::vector<ir::Type>> types =
+        ConvertParts(*argument.type);
+    if (!types.ok()) return Located(operation, types.status());
+    Values parts = (*operands)[i];
+    if (parts.size() != types->size())
       return error("an argument of another type than its operand");
-    absl::StatusOr<ir::Value> value = (*operands)[i];
-    if (!alone)
-      value = Mark(operation, *value, partition::kToTiles, *std::move(type),
-                   *in->elements[i], axes);
-    if (!value.ok()) return value.status();
-    values_[body.arguments[i]] = *value;
+    for (size_t part = 0; part < parts.size(); ++part) {
+      if (alone && (*types)[part] != parts[part].type())
+        return error("an argument of another type than its operand");
+      if (alone) continue;
+      const absl::StatusOr<ir::Value> tile =
+          Mark(operation, parts[part], partition::kToTiles, (*types)[part],
+               *in->elements[i], axes);
+      if (!tile.ok()) return tile.status();
+      parts[part] = *tile;
+    }
+    values_[body.arguments[i]] = std::move(parts);
   }
   absl::StatusOr<Values> results = Convert(body);
   if (!results.ok() || alone) return results;
   const absl::StatusOr<std::vector<ir::Type>> types = ResultTypes(operation);
   if (!types.ok()) return types.status();
   if (types->size() != results->size() ||
-      out->elements.size() != results->size())
+      out->elements.size() != operation.results.size())
     return error("another number of results and shardings");
-  for (size_t i = 0; i < results->size(); ++i) {
-    const absl::StatusOr<ir::Value> whole =
-        Mark(operation, (*results)[i], partition::kToWhole, (*types)[i],
-             *out->elements[i], axes);
-    if (!whole.ok()) return whole.status();
-    (*results)[i] = *whole;
+  size_t next = 0;
+  for (size_t i = 0; i < operation.results.size(); ++i) {
+    const mlir::Type& type = *context_.source.values[operation.results[i]].type;
+    for (const size_t end = next + (IsComplex(type) ? 2 : 1); next < end;
+         ++next) {
+      const absl::StatusOr<ir::Value> whole =
+          Mark(operation, (*results)[next], partition::kToWhole, (*types)[next],
+               *out->elements[i], axes);
+      if (!whole.ok()) return whole.status();
+      (*results)[next] = *whole;
+    }
   }
   return results;
 }

@@ -150,6 +150,10 @@ std::map<absl::string_view, OperationRule> MakeRules() {
        {"vhlo.create_token_v1", "vhlo.after_all_v1"}) {
     rules[name].conversion = Conversion::kToken;
   }
+  for (const absl::string_view name :
+       {"vhlo.complex_v1", "vhlo.real_v1", "vhlo.imag_v1", "vhlo.fft_v1"}) {
+    rules[name].conversion = Conversion::kComplex;
+  }
   rules["sdy.manual_computation"].conversion = Conversion::kManual;
   rules["sdy.return"].conversion = Conversion::kReturn;
   rules["sdy.sharding_group"].conversion = Conversion::kNothing;

@@ -15,7 +15,8 @@
 namespace systole::import {
 
 enum class Conversion {
-  kOperation,  // one node
+  kOperation,  // one node, or more if there are complex numbers
+  kComplex,    // of complex numbers alone
   kIdentity,   // replaced by its operands
   kConstant,
   kToken,

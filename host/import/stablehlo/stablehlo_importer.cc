@@ -103,14 +103,17 @@ absl::string_view ArgumentName(const mlir::Value& argument) {
              : absl::string_view("argument");
 }
 
-// The sharding of an argument or result, if it has one of sdy.
+// The sharding of an argument or result, if it has one of sdy. The dimension of
+// the parts of complex numbers is not divided.
 absl::StatusOr<std::optional<partition::Sharding>> TilesOf(
-    const Attribute* entry, const ir::Type& type, const Shardings& shardings) {
+    const Attribute* entry, const ir::Type& type, bool is_complex,
+    const Shardings& shardings) {
   const Attribute* found = entry ? entry->Find("sdy.sharding") : nullptr;
   if (found == nullptr || shardings.partitions() == 1) return std::nullopt;
-  absl::StatusOr<partition::Sharding> read =
-      shardings.Read(*found, type.shape.size());
+  const size_t rank = type.shape.size() - (is_complex ? 1 : 0);
+  absl::StatusOr<partition::Sharding> read = shardings.Read(*found, rank);
   if (!read.ok()) return read.status();
+  if (is_complex) read->dims.emplace_back();
   return std::optional(*std::move(read));
 }
 
@@ -134,8 +137,7 @@ absl::Status ConvertMain(const mlir::Module& source,
         inputs.Take(ArgumentName(source.values[body.arguments[i]])));
     if (!status.ok()) return status;
   }
-  const auto results = builder.Convert(body);
-  if (!results.ok()) return results.status();
+  const auto parts = builder.Convert(body);
   if (!context.refused.empty()) {
     return absl::UnimplementedError(
         context.refused.size() == 1
@@ -144,28 +146,35 @@ absl::Status ConvertMain(const mlir::Module& source,
                            " operations stand in the way:",
                            PrintableList(context.refused)));
   }
+  if (!parts.ok()) return parts.status();
   const auto& nodes = program.module->nodes();
   const bool acts = std::any_of(nodes.begin(), nodes.end(), [](const auto& n) {
     return ir::HasEffect(*n);
   });
-  if (results->empty() && !body.arguments.empty() && !acts) {
+  if (parts->empty() && !body.arguments.empty() && !acts) {
     return absl::UnimplementedError("the program has no results");
   }
+  auto results = builder.Outputs(body, *parts);
+  if (!results.ok()) return results.status();
   for (size_t i = 0; i < results->size(); ++i) {
     const Attribute* entry = Entry(main, "res_attrs", i);
     const Attribute* name = entry ? entry->Find("jax.result_info") : nullptr;
-    program.module->outputs.push_back(
-        {outputs.Take(name && !name->text.empty() ? name->text : "result"),
-         (*results)[i]});
-    auto tiles = TilesOf(entry, (*results)[i].type(), shardings);
+    ir::Output& output = (*results)[i];
+    output.name =
+        outputs.Take(name && !name->text.empty() ? name->text : "result");
+    auto tiles =
+        TilesOf(entry, output.node.type(), !output.stored.empty(), shardings);
+    program.module->outputs.push_back(std::move(output));
     if (!tiles.ok()) return About("output", i, tiles.status());
     program.results.push_back({Sharding(entry), *std::move(tiles)});
   }
   for (size_t i = 0; i < body.arguments.size(); ++i) {
     auto argument = ReadArgument(main, i, results->size());
     if (!argument.ok()) return argument.status();
-    auto tiles = TilesOf(Entry(main, "arg_attrs", i),
-                         program.module->inputs()[i]->type, shardings);
+    const ir::Node& input = *program.module->inputs()[i];
+    auto tiles = TilesOf(Entry(main, "arg_attrs", i), input.type,
+                         !input.attr<ir::ParameterAttributes>().stored.empty(),
+                         shardings);
     if (!tiles.ok()) return About("argument", i, tiles.status());
     argument->tiles = *std::move(tiles);
     program.arguments.push_back(*std::move(argument));

@@ -5,6 +5,8 @@
 #ifndef SYSTOLE_HOST_IMPORT_STABLEHLO_TYPES_H_
 #define SYSTOLE_HOST_IMPORT_STABLEHLO_TYPES_H_
 
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "host/import/mlir/module.h"
 #include "host/ir/literal.h"
@@ -16,13 +18,20 @@ namespace systole::import {
 // jax hands them over as such.
 ir::Type TokenType();
 
-// Unimplemented for types that the IR does not have: "f64", "complex numbers",
+// Unimplemented for types that the IR does not have: "f64", "complex<f32>",
 // "a dynamic shape".
 absl::StatusOr<ir::Type> ConvertType(const mlir::Type& type);
 
-// The values of dense elements of that type; a splat has one value.
-absl::StatusOr<ir::Literal> ConvertElements(const mlir::Attribute& elements,
-                                            const ir::Type& type);
+// Whether it is a tensor of complex64.
+bool IsComplex(const mlir::Type& type);
+// The type; of a tensor of complex64 that of its real and that of its imaginary
+// parts, both f32 of the same shape.
+absl::StatusOr<std::vector<ir::Type>> ConvertParts(const mlir::Type& type);
+
+// The values of dense elements of that type, or those of its parts; a splat has
+// one value in each.
+absl::StatusOr<std::vector<ir::Literal>> ConvertElements(
+    const mlir::Attribute& elements, const mlir::Type& type);
 
 }  // namespace systole::import
 
