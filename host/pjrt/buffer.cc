@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Buffers: values on a device, dense and row-major.
+// Buffers: values on a device, dense and row-major. Complex numbers are pairs
+// of f32 along one dimension more.
 #include <cstring>
 #include <utility>
 
@@ -51,20 +52,28 @@ PJRT_Error* FromHost(PJRT_Client_BufferFromHostBuffer_Args* args) {
         ir::Type type;
         type.element = *element;
         type.shape.assign(args->dims, args->dims + args->num_dims);
+        std::vector<int64_t> strides(
+            args->byte_strides, args->byte_strides + args->num_byte_strides);
+        const bool is_complex = args->type == PJRT_Buffer_Type_C64;
+        if (is_complex) {
+          type.shape.push_back(2);
+          strides.push_back(ir::ElementBytes(type.element));
+        }
         PJRT_Device* device =
             args->memory != nullptr ? args->memory->device : args->device;
         const auto* data = static_cast<const uint8_t*>(args->data);
         std::vector<uint8_t> gathered;
         if (args->num_byte_strides != 0 && type.elements() != 0 &&
-            !Dense(type, args->byte_strides)) {
-          gathered = Gather(data, type, args->byte_strides);
+            !Dense(type, strides.data())) {
+          gathered = Gather(data, type, strides.data());
           data = gathered.data();
         }
         ir::Literal value =
             ir::Literal::FromBytes(type.element, type.elements(), data);
         args->buffer = Wrap(
             device,
-            std::make_shared<Buffer>(*device->device, type, std::move(value)));
+            std::make_shared<Buffer>(*device->device, type, std::move(value)),
+            is_complex);
         // The bytes have been copied already.
         args->done_with_host_buffer = Wrap(Event::Ready());
         return absl::OkStatus();
@@ -77,19 +86,19 @@ PJRT_Error* Destroy(PJRT_Buffer_Destroy_Args* args) {
 }
 
 PJRT_Error* ElementTypeFunction(PJRT_Buffer_ElementType_Args* args) {
-  args->type = TypeOf(args->buffer->type.element);
+  args->type = TypeOf(args->buffer->type.element, args->buffer->is_complex);
   return nullptr;
 }
 
 PJRT_Error* Dimensions(PJRT_Buffer_Dimensions_Args* args) {
   args->dims = args->buffer->type.shape.data();
-  args->num_dims = args->buffer->type.shape.size();
+  args->num_dims = args->buffer->rank();
   return nullptr;
 }
 
 PJRT_Error* UnpaddedDimensions(PJRT_Buffer_UnpaddedDimensions_Args* args) {
   args->unpadded_dims = args->buffer->type.shape.data();
-  args->num_dims = args->buffer->type.shape.size();
+  args->num_dims = args->buffer->rank();
   return nullptr;
 }
 
@@ -149,20 +158,23 @@ PJRT_Error* ReadyEvent(PJRT_Buffer_ReadyEvent_Args* args) {
 // The dimensions from slowest to fastest, if the layout differs from the
 // buffer's.
 absl::StatusOr<std::vector<int64_t>> OrderOf(
-    const PJRT_Buffer_MemoryLayout* layout, const ir::Type& type) {
+    const PJRT_Buffer_MemoryLayout* layout, const PJRT_Buffer& buffer) {
   std::vector<int64_t> order;
   if (layout == nullptr) return order;
+  const size_t rank = buffer.rank();
   if (layout->type != PJRT_Buffer_MemoryLayout_Type_Tiled ||
       layout->tiled.num_tiles != 0 ||
-      layout->tiled.minor_to_major_size != type.shape.size()) {
+      layout->tiled.minor_to_major_size != rank) {
     return absl::UnimplementedError(
         "values are copied to the host dense, without strides or tiles");
   }
   const int64_t* minor = layout->tiled.minor_to_major;
-  order.assign(std::make_reverse_iterator(minor + type.rank()),
+  order.assign(std::make_reverse_iterator(minor + rank),
                std::make_reverse_iterator(minor));
+  // The parts of complex numbers stay together.
+  if (buffer.is_complex) order.push_back(buffer.type.rank() - 1);
   bool same = true;
-  for (int d = 0; d < type.rank(); ++d) same = same && order[d] == d;
+  for (int d = 0; d < buffer.type.rank(); ++d) same = same && order[d] == d;
   if (same) order.clear();
   return order;
 }
@@ -200,7 +212,7 @@ PJRT_Error* ToHost(PJRT_Buffer_ToHostBuffer_Args* args) {
                       args->dst_size));
                 }
                 absl::StatusOr<std::vector<int64_t>> order =
-                    OrderOf(args->host_layout, type);
+                    OrderOf(args->host_layout, *args->src);
                 if (!order.ok()) return order.status();
                 auto copied = std::make_shared<Event>();
                 args->event = Wrap(copied);
@@ -261,7 +273,7 @@ absl::StatusOr<PJRT_Buffer*> Copy(const PJRT_Buffer* from, PJRT_Device* to) {
       [copy, source = from->buffer](const absl::Status&) {
         copy->Set(runtime::Guarded([&] { return source->Await(); }));
       });
-  return Wrap(to, std::move(copy));
+  return Wrap(to, std::move(copy), from->is_complex);
 }
 
 PJRT_Error* CopyToDevice(PJRT_Buffer_CopyToDevice_Args* args) {
@@ -297,12 +309,14 @@ PJRT_Error* Decrease(PJRT_Buffer_DecreaseExternalReferenceCount_Args*) {
 
 }  // namespace
 
-PJRT_Buffer* Wrap(PJRT_Device* device, std::shared_ptr<Buffer> buffer) {
+PJRT_Buffer* Wrap(PJRT_Device* device, std::shared_ptr<Buffer> buffer,
+                  bool is_complex) {
   auto made = std::make_unique<PJRT_Buffer>();
   made->device = device;
   made->type = buffer->type();
   made->buffer = std::move(buffer);
-  for (int d = made->type.rank() - 1; d >= 0; --d)
+  made->is_complex = is_complex;
+  for (int d = static_cast<int>(made->rank()) - 1; d >= 0; --d)
     made->minor_to_major.push_back(d);
   return made.release();
 }

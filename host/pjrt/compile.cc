@@ -61,11 +61,14 @@ absl::Status CheckDevices(const PJRT_Client& client, CompileOptions& options,
 }
 
 void DescribeResults(PJRT_Executable& executable) {
-  for (const ir::Type& type : executable.executable->results()) {
-    executable.types.push_back(TypeOf(type.element));
-    executable.dims.insert(executable.dims.end(), type.shape.begin(),
-                           type.shape.end());
-    executable.ranks.push_back(type.shape.size());
+  const std::vector<ir::Type>& results = executable.executable->results();
+  for (size_t i = 0; i < results.size(); ++i) {
+    const bool is_complex = executable.complex_results[i];
+    const ir::Ints& shape = results[i].shape;
+    executable.types.push_back(TypeOf(results[i].element, is_complex));
+    executable.dims.insert(executable.dims.end(), shape.begin(),
+                           shape.end() - (is_complex ? 1 : 0));
+    executable.ranks.push_back(shape.size() - (is_complex ? 1 : 0));
     executable.memory_kinds.push_back(kMemoryKind);
     executable.memory_kind_sizes.push_back(std::strlen(kMemoryKind));
   }
@@ -168,8 +171,15 @@ absl::StatusOr<import::StableHloProgram> Import(PJRT_Client& client,
   return program;
 }
 
+// The notation of XLA; without the dimension that callers do not see.
+std::string TilesText(partition::Sharding sharding, bool is_complex,
+                      int64_t partitions) {
+  if (is_complex) sharding.dims.pop_back();
+  return HloText(sharding, partitions);
+}
+
 // Replaces the module by that of each partition.
-absl::Status Divide(const CompileOptions& options,
+absl::Status Divide(const CompileOptions& options, const PJRT_Executable& made,
                     import::StableHloProgram& program, Shardings& shardings,
                     std::string& whole) {
   if (program.num_partitions != options.partitions) {
@@ -189,10 +199,14 @@ absl::Status Divide(const CompileOptions& options,
   if (!global.ok()) return global.status();
   absl::StatusOr<partition::LocalProgram> local = partition::Partition(*global);
   if (!local.ok()) return local.status();
-  for (const partition::Sharding& sharding : local->inputs)
-    shardings.inputs.push_back(HloText(sharding, options.partitions));
-  for (const partition::Sharding& sharding : local->outputs)
-    shardings.outputs.push_back(HloText(sharding, options.partitions));
+  for (size_t i = 0; i < local->inputs.size(); ++i) {
+    shardings.inputs.push_back(TilesText(
+        local->inputs[i], made.complex_arguments[i], options.partitions));
+  }
+  for (size_t i = 0; i < local->outputs.size(); ++i) {
+    shardings.outputs.push_back(TilesText(
+        local->outputs[i], made.complex_results[i], options.partitions));
+  }
   whole = absl::StrJoin(local->whole, ", ",
                         [](std::string* out, const auto& entry) {
                           absl::StrAppend(out, entry.first, " ", entry.second);
@@ -223,10 +237,16 @@ absl::StatusOr<PJRT_LoadedExecutable*> Load(
     made->donated.push_back(argument.donated ||
                             argument.aliased_output.has_value());
   }
+  for (const ir::Node* input : program->module->inputs()) {
+    made->complex_arguments.push_back(
+        input->attr<ir::ParameterAttributes>().stored == ir::kComplexStored);
+  }
+  for (const ir::Output& output : program->module->outputs)
+    made->complex_results.push_back(output.stored == ir::kComplexStored);
   Shardings shardings;
   std::string whole;
   if (options->partitions > 1 || program->num_partitions > 1) {
-    s = Divide(*options, *program, shardings, whole);
+    s = Divide(*options, *made, *program, shardings, whole);
     if (!s.ok()) {
       return absl::Status(s.code(),
                           absl::StrCat(made->name, ": ", s.message()));

@@ -67,7 +67,12 @@ struct PJRT_Buffer {
   PJRT_Device* device = nullptr;
   std::shared_ptr<systole::runtime::Buffer> buffer;  // null: deleted
   systole::ir::Type type;                            // remains after deletion
+  // Of complex64, as pairs of f32 along a last dimension of `type` that callers
+  // do not see.
+  bool is_complex = false;
   std::vector<int64_t> minor_to_major;
+
+  size_t rank() const { return type.shape.size() - (is_complex ? 1 : 0); }
 };
 
 // Shared by all loaded copies of an executable. PJRT frees an executable and
@@ -75,6 +80,7 @@ struct PJRT_Buffer {
 struct PJRT_Executable {
   std::shared_ptr<systole::runtime::Executable> executable;
   std::vector<bool> donated;  // arguments that may be overwritten
+  std::vector<bool> complex_arguments, complex_results;
   systole::pjrt::CompileOptions options;
   std::string name;
   std::string text;  // readable form
@@ -101,14 +107,16 @@ namespace systole::pjrt {
 inline constexpr char kPlatform[] = "systole";
 inline constexpr char kMemoryKind[] = "device";
 
-// Converts between element types of the API and of the IR. Errors:
-// Unimplemented for types that the devices do not support.
+// Converts between element types of the API and of the IR; the latter of
+// complex numbers is that of their parts. Errors: Unimplemented for types that
+// the devices do not support.
 absl::StatusOr<ir::ElementType> ElementTypeOf(PJRT_Buffer_Type type);
-PJRT_Buffer_Type TypeOf(ir::ElementType element);
+PJRT_Buffer_Type TypeOf(ir::ElementType element, bool is_complex);
 
 PJRT_Error* Wrap(absl::Status status);
 PJRT_Event* Wrap(std::shared_ptr<runtime::Event> event);
-PJRT_Buffer* Wrap(PJRT_Device* device, std::shared_ptr<runtime::Buffer> buffer);
+PJRT_Buffer* Wrap(PJRT_Device* device, std::shared_ptr<runtime::Buffer> buffer,
+                  bool is_complex);
 
 // Errors: FailedPrecondition if the buffer was deleted or donated.
 absl::Status CheckAlive(const PJRT_Buffer* buffer);

@@ -131,15 +131,16 @@ absl::StatusOr<ir::ElementType> ElementTypeOf(PJRT_Buffer_Type type) {
     case PJRT_Buffer_Type_BF16:
       return ElementType::kBfloat16;
     case PJRT_Buffer_Type_F32:
+    case PJRT_Buffer_Type_C64:
       return ElementType::kFloat32;
     case PJRT_Buffer_Type_F64:
       return absl::UnimplementedError(
           "values of 64-bit floats: the devices compute in bf16 and f32; leave "
           "jax_enable_x64 off");
-    case PJRT_Buffer_Type_C64:
     case PJRT_Buffer_Type_C128:
       return absl::UnimplementedError(
-          "complex values: the devices compute in bf16 and f32");
+          "complex values of 64-bit floats: complex64 is supported; leave "
+          "jax_enable_x64 off");
     default:
       return absl::UnimplementedError(absl::StrCat(
           "values of the element type ", static_cast<int>(type),
@@ -148,8 +149,9 @@ absl::StatusOr<ir::ElementType> ElementTypeOf(PJRT_Buffer_Type type) {
   }
 }
 
-PJRT_Buffer_Type TypeOf(ir::ElementType element) {
+PJRT_Buffer_Type TypeOf(ir::ElementType element, bool is_complex) {
   using ir::ElementType;
+  if (is_complex) return PJRT_Buffer_Type_C64;
   switch (element) {
     case ElementType::kBool:
       return PJRT_Buffer_Type_PRED;

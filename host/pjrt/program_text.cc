@@ -18,8 +18,13 @@ std::string Symbol(absl::string_view name) {
 }
 
 // "tensor<4x8xf32>".
-std::string TensorText(const ir::Type& type) {
+std::string TensorText(ir::Type type, bool is_complex) {
   std::string text = "tensor<";
+  if (is_complex) {
+    type.shape.pop_back();
+    for (const int64_t size : type.shape) absl::StrAppend(&text, size, "x");
+    return absl::StrCat(text, "complex<f32>>");
+  }
   for (const int64_t size : type.shape) absl::StrAppend(&text, size, "x");
   const char* const name = ir::ElementTypeName(type.element);
   absl::StrAppend(&text, ir::IsUnsigned(type.element) ? "ui" : "",
@@ -27,10 +32,12 @@ std::string TensorText(const ir::Type& type) {
   return text;
 }
 
-std::string TensorTexts(const std::vector<ir::Type>& types) {
-  return absl::StrJoin(types, ", ", [](std::string* out, const ir::Type& type) {
-    out->append(TensorText(type));
-  });
+std::string TensorTexts(const std::vector<ir::Type>& types,
+                        const std::vector<bool>& is_complex) {
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < types.size(); ++i)
+    texts.push_back(TensorText(types[i], is_complex[i]));
+  return absl::StrJoin(texts, ", ");
 }
 
 }  // namespace
@@ -59,12 +66,13 @@ std::string TextOf(const PJRT_Executable& executable,
   std::vector<std::string> arguments, names, values;
   for (size_t i = 0; i < parameters.size(); ++i) {
     names.push_back(absl::StrCat("%arg", i));
-    arguments.push_back(
-        absl::StrCat(names.back(), ": ", TensorText(parameters[i])));
+    arguments.push_back(absl::StrCat(
+        names.back(), ": ",
+        TensorText(parameters[i], executable.complex_arguments[i])));
   }
   for (size_t i = 0; i < results.size(); ++i)
     values.push_back(results.size() == 1 ? "%0" : absl::StrCat("%0#", i));
-  const std::string types = TensorTexts(results);
+  const std::string types = TensorTexts(results, executable.complex_results);
   absl::StrAppend(&text, "} {\n  func.func public @main(",
                   absl::StrJoin(arguments, ", "), ") -> (", types, ") {\n");
   if (!results.empty()) {
@@ -73,8 +81,8 @@ std::string TextOf(const PJRT_Executable& executable,
         results.size() == 1 ? "" : absl::StrCat(":", results.size()),
         " = \"stablehlo.custom_call\"(", absl::StrJoin(names, ", "),
         ") {call_target_name = \"systole_program\"} : (",
-        TensorTexts(parameters), ") -> (", types, ")\n    return ",
-        absl::StrJoin(values, ", "), " : ", types, "\n");
+        TensorTexts(parameters, executable.complex_arguments), ") -> (", types,
+        ")\n    return ", absl::StrJoin(values, ", "), " : ", types, "\n");
   } else {
     absl::StrAppend(&text, "    return\n");
   }

@@ -5,7 +5,7 @@
 
 jax's wheel has them: the harnesses of every primitive (jax/_src/internal_test_util/test_harnesses.py) and the table of elementwise
 operations (lax_test_util.py). Each is run on both platforms from the same random arguments; types, shapes and values must agree, within the
-harness's tolerance, or 1e-5 of fp32, 1e-3 of f16, 1e-2 of bf16; integers and truth values exactly. Products run at precision "highest".
+harness's tolerance, or 1e-5 of fp32 and of the size of complex64, 1e-3 of f16, 1e-2 of bf16; integers and truth values exactly. Products run at precision "highest".
 
   make conformance-jax                              # all
   make conformance-jax ARGS="--only gather,sort"    # those whose names hold one of these
@@ -24,7 +24,7 @@ import sys
 import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LEAST = {"float32": 1e-5, "float16": 1e-3, "bfloat16": 1e-2}
+LEAST = {"float32": 1e-5, "float16": 1e-3, "bfloat16": 1e-2, "complex64": 1e-5}
 
 
 def cases():
@@ -71,7 +71,8 @@ def difference(got, want, given):
             return f"{g.dtype}{list(g.shape)} instead of {w.dtype}{list(w.shape)}"
         tol = tolerance(w.dtype, given)
         if w.dtype.name in LEAST:
-            wide_g, wide_w = g.astype(np.float64), w.astype(np.float64)
+            wide = np.complex128 if w.dtype == np.complex64 else np.float64
+            wide_g, wide_w = g.astype(wide), w.astype(wide)
             near = np.isclose(wide_g, wide_w, rtol=tol, atol=tol, equal_nan=True)
         else:
             near = g == w

@@ -28,6 +28,7 @@ def normal(*shape):
 
 X, Y, V, IMAGE, KERNEL = normal(6, 8), normal(8, 5), normal(33), normal(2, 9, 9, 3), normal(3, 3, 3, 4)
 SQUARE = (X @ X.T + 6 * np.eye(6)).astype(np.float32)
+Z, W = (X + 1j * X[::-1] ** 2).astype(np.complex64), (X[:, ::-1] - 0.7j * X).astype(np.complex64)
 INDEX = np.random.default_rng(1).integers(0, 6, (7,)).astype(np.int32)
 KEY = lambda: jax.random.key(1)
 NHWC = ("NHWC", "HWIO", "NHWC")
@@ -135,8 +136,32 @@ FUNCTIONS = {
     "categorical_long": lambda: jax.random.categorical(KEY(), jnp.tile(V, 40)), "nanargmin": lambda: jnp.nanargmin(jnp.where(X > 1, jnp.nan, X)),
     "argmax_pool": lambda: argmax_pool(IMAGE),
     "remat_policy": lambda: jax.grad(jax.checkpoint(lambda a: jnp.sum(jnp.tanh(a @ Y) ** 2), policy=jax.checkpoint_policies.dots_saveable))(X),
+    # Complex numbers.
+    "complex_arithmetic": lambda: (Z + W, Z - W, Z * W, Z / W, -Z, Z**3, jnp.conj(Z), Z == W, Z != Z, jnp.where(X > 0, Z, W), Z * (2 - 1j) + X),
+    "complex_parts": lambda: (Z.real, Z.imag, jnp.abs(Z), jnp.angle(Z), jnp.sign(Z), lax.complex(X, X), Z.astype(jnp.float32), X.astype(jnp.complex64)),
+    "complex_exponentials": lambda: (jnp.exp(Z), jnp.log(Z), jnp.sqrt(Z), lax.rsqrt(Z), jnp.power(Z, W), jnp.expm1(Z), jnp.log1p(Z)),
+    "complex_trigonometry": lambda: (jnp.sin(Z), jnp.cos(Z), jnp.tan(Z), jnp.tanh(Z), jnp.sinh(Z), jnp.cosh(Z), nn.sigmoid(Z)),
+    "complex_inverse_functions": lambda: (jnp.arcsin(Z), jnp.arccos(Z), jnp.arctan(Z), jnp.arcsinh(Z), jnp.arccosh(Z), jnp.arctanh(Z)),
+    "complex_moves": lambda: (Z.T, Z.reshape(4, 12), jnp.flip(Z), jnp.roll(Z, 2, 1), jnp.pad(Z, 1), jnp.concatenate([Z, W]), jnp.tile(Z, (2, 1)),
+                              Z[INDEX], Z[1:5:2], lax.dynamic_slice(Z, (INDEX[0], 1), (2, 3)), jnp.arange(6, dtype=jnp.complex64) * 1j),
+    "complex_updates": lambda: (Z.at[INDEX].add(W[0]), Z.at[INDEX[0]].set(1j), lax.dynamic_update_slice(Z, W[:2], (INDEX[1], 0))),
+    "complex_reductions": lambda: (jnp.sum(Z, 0), jnp.prod(Z, 1), jnp.mean(Z), jnp.cumsum(Z, 1), jnp.cumprod(Z, 0), jnp.var(Z), jnp.sort(Z, 0), jnp.max(Z)),
+    "complex_products": lambda: (Z @ W.T, jnp.einsum("ij,ij->i", Z, W), jnp.convolve(Z[0], W[0]), Z.T @ X.astype(jnp.complex64)),
+    "complex_convolution": lambda: conv(IMAGE * (1 + 2j), KERNEL * (1 - 1j), 2),
+    "complex_scan": lambda: lax.scan(lambda c, z: (0.5j * c + z, c * z), jnp.zeros(8, jnp.complex64), Z),
+    "complex_while": lambda: lax.while_loop(lambda c: jnp.abs(c[0]) < 100, lambda c: (c[0] * (1 + 1j), c[1] + 1), (Z[0, 0], 0)),
+    "complex_cond": lambda: lax.cond(X[0, 0] > 0, lambda z: jnp.sin(z) @ W.T, lambda z: z @ Z.T, Z),
+    "complex_vmap": lambda: jax.vmap(jnp.vdot)(Z, W), "complex_norm": lambda: jnp.linalg.norm(Z), "complex_det": lambda: jnp.linalg.det(Z[:, :6]),
+    "complex_gradient": lambda: jax.grad(lambda z: jnp.sum(jnp.abs(jnp.sin(z) @ W.T + z[:, :6] / 3)))(Z),
+    "complex_holomorphic": lambda: jax.grad(lambda z: jnp.sum(jnp.tanh(z) * z**2), holomorphic=True)(Z),
+    "fft": lambda: [f(Z) for f in (jnp.fft.fft, jnp.fft.ifft, jnp.fft.fft2, jnp.fft.ifft2)], "fft_odd": lambda: jnp.fft.fft(V * 1j),
+    "rfft": lambda: (jnp.fft.rfft(X), jnp.fft.rfft2(X), jnp.fft.rfftn(IMAGE), jnp.fft.rfft(V)), "fftn": lambda: jnp.fft.fftn(IMAGE * 1j, axes=(0, 1, 2)),
+    "irfft": lambda: (jnp.fft.irfft(Z), jnp.fft.irfft(Z, 9), jnp.fft.irfft2(Z), jnp.fft.hfft(Z), jnp.fft.ihfft(X)),
+    "fft_gradient": lambda: jax.grad(lambda x: jnp.sum(jnp.abs(jnp.fft.rfft(x)) ** 3))(X), "fftfreq": lambda: jnp.fft.fftshift(jnp.fft.fftfreq(9)),
+    "fft_convolve": lambda: jax.scipy.signal.fftconvolve(X, X[:3, :3]), "fft_two_steps": lambda: jnp.fft.fft(jnp.tile(Z.reshape(-1), 10) * jnp.exp(1j * jnp.arange(480) ** 2)),
+    "fft_prime": lambda: jnp.fft.fft(jnp.pad(Z.reshape(-1), (0, 521 - 48))), "stft": lambda: jax.scipy.signal.stft(jnp.tile(V, 4), nperseg=32)[2],
 }
-OPERANDS = {name: globals()[name] for name in ("X", "Y", "V", "IMAGE", "KERNEL", "SQUARE", "INDEX")}
+OPERANDS = {name: globals()[name] for name in ("X", "Y", "V", "Z", "W", "IMAGE", "KERNEL", "SQUARE", "INDEX")}
 
 
 def run(function, platform):
@@ -159,7 +184,8 @@ class Functions(unittest.TestCase):
             with self.subTest(name):
                 for want, got in zip(run(function, "cpu"), run(function, "systole"), strict=True):
                     self.assertEqual((want.dtype, want.shape), (got.dtype, got.shape))
-                    np.testing.assert_allclose(got.astype(np.float64), want.astype(np.float64), rtol=2e-3, atol=1e-4)
+                    wide = np.complex128 if want.dtype == np.complex64 else np.float64
+                    np.testing.assert_allclose(got.astype(wide), want.astype(wide), rtol=2e-3, atol=1e-4)
 
     # Bytes of the same program twice.
     def test_the_same_bits_again(self):
@@ -169,8 +195,8 @@ class Functions(unittest.TestCase):
 
     def test_what_is_not_there_is_named(self):
         with jax.default_device(jax.devices("systole")[0]):
-            with self.assertRaisesRegex(Exception, "complex"):
-                np.asarray(jax.jit(lambda: jnp.abs(jnp.fft.fft(V)))())
+            with self.assertRaisesRegex(Exception, "1048577 values: the largest length is 1048576"):
+                np.asarray(jax.jit(lambda: jnp.abs(jnp.fft.fft(jnp.ones((1 << 20) + 1))))())
 
 
 if __name__ == "__main__":
