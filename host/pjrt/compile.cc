@@ -18,6 +18,7 @@
 #include "host/files/write_file.h"
 #include "host/partition/partitioner.h"
 #include "host/pjrt/caller.h"
+#include "host/pjrt/manual.h"
 #include "host/pjrt/objects.h"
 #include "host/pjrt/program_text.h"
 #include "host/program/format.h"
@@ -119,22 +120,6 @@ void Report(const PJRT_Executable& executable, const std::string& whole) {
                "systole: a part of this program runs on the host, not on the "
                "core; SYSTOLE_REPORT=1 lists what does, "
                "SYSTOLE_FALLBACK=error refuses them\n");
-}
-
-// Whether all of it computes with tiles itself, as shard_map and pmap write it.
-bool IsManual(const import::StableHloProgram& program) {
-  const auto marked = [&](const ir::Node* node, const char* target) {
-    return program.shardings.marks.count(node) > 0 &&
-           node->attr<ir::HloCustomCallAttributes>().target == target;
-  };
-  for (const ir::Output& output : program.module->outputs)
-    if (!marked(output.node, partition::kToWhole)) return false;
-  for (const auto& node : program.module->nodes()) {
-    if (marked(node.get(), partition::kToTiles) &&
-        node->operands[0]->op != ir::Op::kParameter)
-      return false;
-  }
-  return true;
 }
 
 // The program; one of several partitions with what Shardy suggests, unless the

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""What jax leaves to each platform, as programs of jax: symmetric eigenvalues (and by them jnp.linalg.svd, pinv, lstsq), approx_max_k."""
+"""What jax leaves to each platform, as programs of jax: eigenvalues of symmetric and Hermitian matrices (and by them jnp.linalg.svd,
+pinv, lstsq), approx_max_k."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -16,6 +17,10 @@ def _turns(first):
     return np.concatenate([top[:1], bottom[:1], top[1:-1], bottom[1:], top[-1:]]) if first > 1 else order
 
 
+def _squares(a):
+    return (a * jnp.conj(a)).real
+
+
 def _rotate(c, s, top, bottom):
     return c * top - s * bottom, s * top + c * bottom
 
@@ -24,9 +29,15 @@ def _round(state, order):
     """Rotates the pairs (i, i + half) at once, so that their elements off the diagonal vanish."""
     a, v = state
     half = a.shape[-1] // 2
-    diagonal = jnp.diagonal(a, axis1=-2, axis2=-1)
+    diagonal = jnp.diagonal(a, axis1=-2, axis2=-1).real
     p, q = diagonal[..., :half], diagonal[..., half:]
     r = jnp.diagonal(a[..., :half, half:], axis1=-2, axis2=-1)
+    if jnp.iscomplexobj(r):  # turned so that r is real
+        turn = jnp.where(r == 0, 1, jnp.sign(r))
+        whole = jnp.concatenate([jnp.ones_like(turn), turn], -1)
+        a = a * jnp.conj(whole)[..., None, :] * whole[..., None]
+        v = v * jnp.conj(whole)[..., None, :]
+        r = jnp.abs(r)
     tiny = jnp.abs(r) <= 1e-9 * jnp.sqrt(jnp.abs(p)) * jnp.sqrt(jnp.abs(q))
     tau = (q - p) / (2 * jnp.where(tiny, 1, r))
     t = jnp.where(tiny, 0, jnp.where(tau >= 0, 1, -1) / (jnp.abs(tau) + jnp.sqrt(1 + tau * tau)))
@@ -42,18 +53,21 @@ def _round(state, order):
 def _eigh(x, *, lower, sort_eigenvalues=True, subset_by_index=None, **_):
     """Jacobi's method, all pairs of a round at once; elementwise, so that nothing is rounded to bf16."""
     n = x.shape[-1]
-    x = jnp.tril(x) + jnp.swapaxes(jnp.tril(x, -1), -1, -2) if lower else jnp.triu(x) + jnp.swapaxes(jnp.triu(x, 1), -1, -2)
+    half, strict = (jnp.tril(x), jnp.tril(x, -1)) if lower else (jnp.triu(x), jnp.triu(x, 1))
+    x = half + jnp.conj(jnp.swapaxes(strict, -1, -2))
+    if jnp.iscomplexobj(x):
+        x = jnp.where(jnp.eye(n, dtype=bool), x.real, x)
     if n > 1:
         even = n + n % 2
         a = jnp.pad(x, [(0, 0)] * (x.ndim - 2) + [(0, even - n)] * 2)
         v = jnp.broadcast_to(jnp.eye(even, dtype=x.dtype), a.shape)
         order = _turns(even // 2)
-        norm = jnp.sqrt(jnp.sum(a * a, (-2, -1)))
-        outside = 1 - jnp.eye(even, dtype=x.dtype)
+        norm = jnp.sqrt(jnp.sum(_squares(a), (-2, -1)))
+        outside = 1 - jnp.eye(even, dtype=x.real.dtype)
 
         def goes_on(state):
             sweeps, a, _ = state
-            left = jnp.sqrt(jnp.sum(a * a * outside, (-2, -1)))
+            left = jnp.sqrt(jnp.sum(_squares(a) * outside, (-2, -1)))
             return (sweeps < MOST_SWEEPS) & jnp.any(left > 2e-7 * norm)
 
         def sweep(state):
@@ -62,9 +76,9 @@ def _eigh(x, *, lower, sort_eigenvalues=True, subset_by_index=None, **_):
             return sweeps + 1, a, v
 
         _, a, v = lax.while_loop(goes_on, sweep, (0, a, v))
-        w, v = jnp.diagonal(a, axis1=-2, axis2=-1)[..., :n], v[..., :n, :n]
+        w, v = jnp.diagonal(a, axis1=-2, axis2=-1)[..., :n].real, v[..., :n, :n]
     else:
-        w, v = x[..., 0], jnp.ones_like(x)
+        w, v = x[..., 0].real, jnp.ones_like(x)
     if sort_eigenvalues:
         rank = jnp.argsort(w, -1)
         w, v = jnp.take_along_axis(w, rank, -1), jnp.take_along_axis(v, rank[..., None, :], -1)

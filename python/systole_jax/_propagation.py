@@ -18,6 +18,17 @@ def propagate(artifact):
     from jax._src.lib.mlir import ir, passmanager
     from jax._src.lib.mlir.dialects import hlo, sdy
 
+    def constant(operation, where):
+        if "complex<" in str(operation.results[0].type):  # the bindings have no attributes of such elements
+            text = operation.operation.get_asm(print_generic_op_form=True).replace('"sdy.constant"', '"stablehlo.constant"', 1)
+            other = ir.Operation.parse(text)
+            where["ip"].insert(other)
+            return other
+        other = hlo.ConstantOp(operation.attributes["value"], **where)
+        if SHARDING in operation.attributes:
+            other.attributes[SHARDING] = operation.attributes[SHARDING]
+        return other
+
     def plain(operations):
         """Constants as they were, rather than those of sdy; a constraint for each of its collectives."""
         for operation in list(operations):
@@ -26,9 +37,7 @@ def propagate(artifact):
                     plain(block.operations)
             where = {"loc": operation.location, "ip": ir.InsertionPoint(operation)}
             if operation.operation.name == "sdy.constant":
-                other = hlo.ConstantOp(operation.attributes["value"], **where)
-                if SHARDING in operation.attributes:
-                    other.attributes[SHARDING] = operation.attributes[SHARDING]
+                other = constant(operation, where)
             elif operation.operation.name.startswith("sdy.") and "out_sharding" in operation.attributes:
                 other = sdy.ShardingConstraintOp(operation.operands[0], operation.attributes["out_sharding"], **where)
             else:

@@ -64,6 +64,8 @@ functions = {
   "random": (lambda k, x: (jnp.where(jax.random.bernoulli(k, 0.5, (16, 8)), x, 0), constrain(jax.random.normal(k, (16, 8)), "d", "m")),
              (np.array([1, 2], np.uint32),), (A, "d")),
   "uneven": (lambda x: (jnp.exp(constrain(x[:10], "d")).mean(), jax.nn.softmax(constrain(x[:13, :7] @ x[:13, :7].T, "d", "m"))), (A, "d")),
+  "complex numbers": (lambda z, w: (z @ w * 1j, jnp.fft.fft(z, axis=0), jnp.abs(z), constrain(jnp.exp(z), "m"), z.sum(0) + 2j, z[::-1].T),
+                      ((A + 1j * A[::-1]).astype(np.complex64), "d", "m"), ((B - 2j * B).astype(np.complex64), "m")),
   "again": (lambda x: constrain(constrain(x * 2, "m", "d") + 1, None, ("d", "m")), (A, ("d", "m"))),
   "entropy": (lambda x, i: jax.grad(lambda x: -jnp.take_along_axis(jax.nn.log_softmax(x), i[:, None], 1).mean())(x), (A, "d"), (numbers, "d")),
   "given back": (lambda x, y: (y, x * 2), (A, "d"), (A, "m")),
@@ -112,6 +114,12 @@ same(jax.pmap(lambda v: v + lax.axis_index("i"), axis_name="i")(z), z + np.arang
 half = [list(range(k // 2)), list(range(k // 2, k))]
 close(jax.pmap(lambda v: lax.psum(v, "i", axis_index_groups=half), axis_name="i")(z)[0], z[:k // 2].sum(0))
 close(jax.pmap(lambda v: lax.psum(v, "i"), axis_name="i", devices=devices[-2:])(z[:2])[1], z[:2].sum(0))
+y = (y + 1j * y[::-1]).astype(np.complex64)
+parts = y.reshape(n, -1, 6)
+close(on_d(lambda v: lax.psum(v * 1j, "d"), P()), 1j * parts.sum(0))
+close(on_d(lambda v: lax.psum_scatter(v, "d", tiled=True)), parts.sum(0))
+same(on_d(lambda v: lax.all_gather(v, "d", tiled=True), P(), check_vma=False), y)
+same(on_d(lambda v: lax.ppermute(v, "d", [(i, (i + 1) % n) for i in range(n)])), np.roll(parts, 1, 0).reshape(y.shape))
 print("done")
 """
 

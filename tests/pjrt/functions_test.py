@@ -52,7 +52,11 @@ def adam(loss, weights, steps):
 
 
 def rebuilt(values, vectors):
-    return values, (vectors * values) @ vectors.T
+    return values, (vectors * values) @ jnp.conj(vectors.T)
+
+
+def hermitian():
+    return Z @ jnp.conj(Z.T) / 9 + 3 * jnp.eye(6)
 
 
 def argmax_pool(image):
@@ -152,6 +156,11 @@ FUNCTIONS = {
     "complex_while": lambda: lax.while_loop(lambda c: jnp.abs(c[0]) < 100, lambda c: (c[0] * (1 + 1j), c[1] + 1), (Z[0, 0], 0)),
     "complex_cond": lambda: lax.cond(X[0, 0] > 0, lambda z: jnp.sin(z) @ W.T, lambda z: z @ Z.T, Z),
     "complex_vmap": lambda: jax.vmap(jnp.vdot)(Z, W), "complex_norm": lambda: jnp.linalg.norm(Z), "complex_det": lambda: jnp.linalg.det(Z[:, :6]),
+    "complex_cholesky": lambda: jnp.linalg.cholesky(hermitian()), "complex_inverse": lambda: (jnp.linalg.inv(hermitian()), jnp.linalg.solve(hermitian(), Z)),
+    "complex_triangular": lambda: [lax.linalg.triangular_solve(hermitian(), Z if left else Z.T, left_side=left, lower=left, transpose_a=True, conjugate_a=conjugate)
+                                   for left in (False, True) for conjugate in (False, True)],
+    "complex_qr": lambda: (jnp.linalg.qr(Z), jnp.linalg.qr(Z.T, mode="complete")), "complex_eigh": lambda: rebuilt(*jnp.linalg.eigh(hermitian())),
+    "complex_svd": lambda: (lambda u, s, v: (s, (u * s) @ v))(*jnp.linalg.svd(Z, full_matrices=False)), "complex_expm": lambda: jax.scipy.linalg.expm(Z[:, :6] / 9),
     "complex_gradient": lambda: jax.grad(lambda z: jnp.sum(jnp.abs(jnp.sin(z) @ W.T + z[:, :6] / 3)))(Z),
     "complex_holomorphic": lambda: jax.grad(lambda z: jnp.sum(jnp.tanh(z) * z**2), holomorphic=True)(Z),
     "fft": lambda: [f(Z) for f in (jnp.fft.fft, jnp.fft.ifft, jnp.fft.fft2, jnp.fft.ifft2)], "fft_odd": lambda: jnp.fft.fft(V * 1j),

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Fourier transforms, as products with matrices of cosines and sines, and
-// windows. The last dimension of a signal is its real and imaginary part.
+// Fourier transforms and windows. The last dimension of a signal is its real
+// and imaginary part.
 #include <algorithm>
 #include <cmath>
 
+#include "host/import/hlo/hlo_fourier.h"
 #include "host/import/onnx/indices.h"
 #include "host/import/onnx/operators.h"
-#include "host/import/onnx/products.h"
 #include "host/import/onnx/tensors.h"
 
 namespace systole::import {
@@ -16,83 +16,45 @@ namespace {
 
 using ir::ElementType;
 
-constexpr int64_t kLongest = 4096;  // a matrix of 2^24 numbers
-
 struct Transform {
   int64_t length = 0;  // of the transform
   bool inverse = false, onesided = false;
 };
 
-// cos or sin of 2 pi k n / length, [rows, columns], times a factor of a row.
-Value Table(HloBuilder& b, ElementType element, int64_t rows, int64_t columns,
-            int64_t length, double (*f)(double),
-            const std::function<double(int64_t)>& factor) {
-  std::vector<double> values;
-  for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t k = 0; k < columns; ++k) {
-      // The angle of the remainder is exact.
-      const auto turn = static_cast<double>(i * k % length);
-      values.push_back(factor(i) *
-                       f(2 * M_PI * turn / static_cast<double>(length)));
-    }
-  }
-  return b.Constant({element, {rows, columns}, {}}, LiteralOf(element, values));
-}
-
 // x [..., n, 1 or 2] along its last but one dimension.
-Value Fourier(OnnxNode& n, const Value& x, const Transform& how) {
+Value TransformOf(OnnxNode& n, const Value& x, const Transform& how) {
   HloBuilder& b = n.b;
-  const ElementType element = x.type().element;
   const Ints shape = x.type().shape;
   const auto rank = static_cast<int64_t>(shape.size());
   const int64_t parts = shape.back(), length = how.length;
   const bool from_half = how.onesided && how.inverse;
-  const int64_t half = length / 2 + 1;
-  const int64_t in = from_half ? half : length,
-                out = how.onesided && !how.inverse ? half : length;
+  const bool to_half = how.onesided && !how.inverse;
   if (!n.Check(length >= 1 && (parts == 1 || parts == 2) &&
                    (!how.onesided || parts == (how.inverse ? 2 : 1)),
                "a transform of length ", length, " of ",
                ir::TypeText(x.type())))
     return x;
-  if (length > kLongest)
-    return n.Refuse("a transform of more than ", kLongest, " values");
+  if (const absl::Status s = CheckFourier(length); !s.ok())
+    return n.Refuse(s.message());
   // As many values as the transform takes.
   Ints low(rank, 0), high(rank, 0);
-  high[rank - 2] = in - shape[rank - 2];
-  const Value y = b.Pad(x, b.Scalar(element, 0), low, high);
+  high[rank - 2] = (from_half ? length / 2 + 1 : length) - shape[rank - 2];
+  const Value given = b.Pad(x, b.Scalar(x.type().element, 0), low, high);
   const auto part = [&](int64_t i) {
-    Ints flat = y.type().shape;
+    Ints flat = given.type().shape;
     flat.pop_back();
-    return b.Reshape(b.SliceIn(y, rank - 1, i, i + 1), flat);
+    return b.Reshape(b.SliceIn(given, rank - 1, i, i + 1), flat);
   };
-  const double scale = how.inverse ? 1 / static_cast<double>(length) : 1;
-  const std::function<double(int64_t)> factor = [&](int64_t k) {
-    // What is left out has the conjugates of what is there.
-    const bool alone = k == 0 || 2 * k == length;
-    return from_half && !alone ? 2 * scale : scale;
+  const Complex z{part(0), parts == 2 ? part(1) : Value()};
+  const auto column = [&](const Value& y) {
+    Ints shape = y.type().shape;
+    shape.push_back(1);
+    return b.Reshape(y, shape);
   };
-  const auto table = [&](double (*f)(double)) {
-    return Table(b, element, in, out, length, f, factor);
-  };
-  const Value cosine = table(std::cos), sine = table(std::sin);
-  const auto product = [&](const Value& left, const Value& right) {
-    return MatMul(b, left, right);
-  };
-  const Value real = part(0);
-  Value re = product(real, cosine), im = product(real, sine);
-  if (!how.inverse) im = b.Unary(Op::kHloNegate, im);
-  if (parts == 2) {
-    const Value imaginary = part(1);
-    const Value more = product(imaginary, sine);
-    re = b.Binary(how.inverse ? Op::kHloSubtract : Op::kHloAdd, re, more);
-    im = b.Binary(Op::kHloAdd, im, product(imaginary, cosine));
-  }
-  Ints column = re.type().shape;
-  column.push_back(1);
-  if (from_half) return b.Reshape(re, column);
-  return b.Concatenate({b.Reshape(re, column), b.Reshape(im, column)},
-                       rank - 1);
+  if (from_half) return column(FourierToReal(b, z, length));
+  const Complex y =
+      to_half ? FourierOfReal(b, z.re) : Fourier(b, z, how.inverse);
+  return b.Concatenate({column(y.re), column(y.im)}, rank - 1);
 }
 
 Values Dft(OnnxNode& n) {
@@ -121,7 +83,7 @@ Values Dft(OnnxNode& n) {
   }
   Ints order = Range(0, rank);
   std::swap(order[axis], order[rank - 2]);
-  return {b.Transpose(Fourier(n, b.Transpose(x, order), how), order)};
+  return {b.Transpose(TransformOf(n, b.Transpose(x, order), how), order)};
 }
 
 // Signals [batch, n, 1 or 2] in frames, each times the window.
@@ -161,7 +123,7 @@ Values Stft(OnnxNode& n) {
         Op::kHloMultiply, cut,
         b.BroadcastInDim(b.Reshape(n.In(2), {length}), cut.type().shape, {2}));
   }
-  return {Fourier(n, cut, {length, false, onesided})};
+  return {TransformOf(n, cut, {length, false, onesided})};
 }
 
 // a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n)
