@@ -110,7 +110,8 @@ TEST(Npy, KnowsTypesByTheirNames) {
       {"<u2", Type::kUint16},   {"<u4", Type::kUint32},
       {"<u8", Type::kUint64},   {"<f2", Type::kFloat16},
       {"<V2", Type::kBfloat16}, {"|V2", Type::kBfloat16},
-      {"<f4", Type::kFloat32},  {"<f8", Type::kFloat64}};
+      {"<f4", Type::kFloat32},  {"<f8", Type::kFloat64},
+      {"<c8", Type::kComplex64}};
   for (const auto& [descr, type] : types) {
     SCOPED_TRACE(descr);
     const std::string data(TypeBytes(type), '\1');
@@ -132,7 +133,7 @@ TEST(Npy, RefusesOtherTypes) {
   const auto error = [](const std::string& descr) {
     return ErrorOf(File(1, Dictionary(descr, "False", "(1,)"), "abcdefgh"));
   };
-  EXPECT_EQ(error("<c8"), "x.npy: elements of type '<c8' are not supported");
+  EXPECT_EQ(error("<c16"), "x.npy: elements of type '<c16' are not supported");
   EXPECT_EQ(error(">f4"), "x.npy: elements of type '>f4' are big endian");
   EXPECT_EQ(error("|O"), "x.npy: elements of type '|O' are not supported");
   EXPECT_EQ(error("|V8"), "x.npy: elements of type '|V8' are not supported");

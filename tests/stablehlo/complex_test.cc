@@ -103,10 +103,11 @@ const std::vector<Function>& Functions() {
       {"negate", [](Number x, Number) { return -x; }, true, 0},
       {"sign",
        [](Number x, Number) { return x == Number() ? x : x / std::abs(x); },
-       true},
-      {"sqrt", [](Number x, Number) { return std::sqrt(x); }, true},
-      {"rsqrt", [](Number x, Number) { return 1.0L / std::sqrt(x); }, true},
-      {"log", [](Number x, Number) { return std::log(x); }, true},
+       true, 2e-7},
+      {"sqrt", [](Number x, Number) { return std::sqrt(x); }, true, 2e-7},
+      {"rsqrt", [](Number x, Number) { return 1.0L / std::sqrt(x); }, true,
+       2e-7},
+      {"log", [](Number x, Number) { return std::log(x); }, true, 2e-7},
       {"log_plus_one", [](Number x, Number) { return std::log(1.0L + x); },
        false},
       {"exponential", [](Number x, Number) { return std::exp(x); }, false},
@@ -117,12 +118,12 @@ const std::vector<Function>& Functions() {
        1e-3},  // near its poles
       {"sine", [](Number x, Number) { return std::sin(x); }, false},
       {"cosine", [](Number x, Number) { return std::cos(x); }, false},
-      {"tan", [](Number x, Number) { return std::tan(x); }, false, 1e-6},
-      {"tanh", [](Number x, Number) { return std::tanh(x); }, false, 1e-6},
-      {"add", [](Number x, Number y) { return x + y; }, true},
-      {"subtract", [](Number x, Number y) { return x - y; }, true},
-      {"multiply", [](Number x, Number y) { return x * y; }, true},
-      {"divide", [](Number x, Number y) { return x / y; }, true},
+      {"tan", [](Number x, Number) { return std::tan(x); }, false},
+      {"tanh", [](Number x, Number) { return std::tanh(x); }, false},
+      {"add", [](Number x, Number y) { return x + y; }, true, 2e-7},
+      {"subtract", [](Number x, Number y) { return x - y; }, true, 2e-7},
+      {"multiply", [](Number x, Number y) { return x * y; }, true, 2e-7},
+      {"divide", [](Number x, Number y) { return x / y; }, true, 2e-7},
       {"power",
        [](Number x, Number y) {
          if (x != Number()) return std::pow(x, y);
@@ -131,7 +132,7 @@ const std::vector<Function>& Functions() {
                 : y.real() > 0 ? Number()
                                : Number(INFINITY);
        },
-       false, 1e-4}};
+       false, 1e-5}};
   return functions;
 }
 

@@ -143,6 +143,19 @@ class StableHloCli(unittest.TestCase):
         self.run_json("exp", "--backend", "iss", "--input", self.save("second", stack[1]), "--output", one)
         self.assertTrue(np.array_equal(np.load(one), np.load(out)[1]))
 
+    def test_complex_numbers(self):
+        x, y = ((np.random.default_rng(i).normal(size=(2, 6, 2)) @ (1, 1j)).astype(np.complex64) for i in range(2))
+        out, words = self.folder / "out.npy", []
+        for name, array in (("arg0", x), ("arg1", y), ("arg2", np.array([True, False]))):
+            words += ["--input", f"{name}={self.save(name, array)}"]
+        result = self.run_json("complex_regions", "--backend", "iss", *words, "--output", f"result.3={out}")
+        self.assertEqual(result["outputs"][3]["values"], "complex64 (6,)")
+        powers = np.load(out)
+        self.assertEqual(powers.dtype, np.complex64)
+        np.testing.assert_allclose(powers, x * y**3, rtol=1e-5)
+        self.assertRegex(systole("info", DATA / "fft.mlirbc"), r"-> result +float32 \(4, 9\)")
+        self.assertRegex(systole("info", DATA / "complex_regions.mlirbc"), r"arg0 +complex64 \(6,\)")
+
     def test_a_fault_leaves_its_waveform_and_says_so(self):
         """Two bits of a word of the first kernel's memory turn, which ECC cannot correct."""
         waves = self.folder / "waves"

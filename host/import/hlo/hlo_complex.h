@@ -25,7 +25,7 @@ Complex Multiply(HloBuilder& b, const Complex& x, const Complex& y);
 // ((a + br) + i(b - ar)) / (c + dr); otherwise both times -i first.
 Complex Divide(HloBuilder& b, const Complex& x, const Complex& y);
 // |x|^c exp(-d arg x) at the angle c arg x + d log |x|, for y = c + id; 1 for
-// y = 0.
+// y = 0. The error grows with |y log x|, which fp32 rounds.
 Complex Power(HloBuilder& b, const Complex& x, const Complex& y);
 
 // high sqrt(1 + (low / high)^2)

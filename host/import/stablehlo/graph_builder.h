@@ -96,6 +96,15 @@ class GraphBuilder {
                                   const std::vector<Values>& operands);
   absl::StatusOr<Values> Transformed(const mlir::Operation& operation,
                                      const Values& operand);
+  // A call of the script, which sees the bytes of complex numbers.
+  absl::StatusOr<Values> CallOfPairs(const mlir::Operation& operation,
+                                     const ir::Attributes& attributes,
+                                     const std::vector<Values>& operands);
+  // Nodes from this one on are new: what was found of others, which had their
+  // addresses and were removed, is not of them.
+  void ForgetSince(size_t first);
+  // The next nodes of complex_ are an operation's.
+  void Begin(const mlir::Operation& operation);
   // The two parts of an array of pairs; names its nodes after it.
   Values Divided(const ir::Value& pairs, const std::string& name);
   ir::Value Joined(const ir::Value& re, const ir::Value& im);

@@ -14,6 +14,7 @@
 #include "host/import/mlir/text.h"
 #include "host/import/stablehlo/graph_builder.h"
 #include "host/import/stablehlo/types.h"
+#include "host/ir/calls.h"
 
 namespace systole::import {
 namespace {
@@ -177,19 +178,17 @@ absl::Status GraphBuilder::AddComplex(const mlir::Operation& operation,
     }
     if (!in.status().ok()) return Located(operation, in.status());
   }
-  complex_.Begin(absl::StrCat(ShortName(operation.name), ".", names_++),
-                 mlir::SourceText(operation.location));
+  Begin(operation);
   const size_t before = module_.nodes().size();
+  const auto* const call = attributes.If<ir::HloCustomCallAttributes>();
   absl::StatusOr<Values> results =
-      way == Way::kFormula
+      call && (call->target == ir::kPureCall || call->target == ir::kEffectCall)
+          ? CallOfPairs(operation, attributes, *operands)
+      : way == Way::kFormula
           ? ComplexResult(operation, rule, attributes, *operands)
           : EachPart(operation, rule, attributes, *operands);
   if (results.ok() && !complex_.ok()) results = complex_.status();
-  // They may have the addresses of ones that were removed.
-  for (size_t i = before; i < module_.nodes().size(); ++i) {
-    context_.found.suggested.erase(module_.nodes()[i].get());
-    context_.found.marks.erase(module_.nodes()[i].get());
-  }
+  if (way == Way::kFormula) ForgetSince(before);
   if (absl::IsUnimplemented(results.status())) {
     Refuse(operation, results.status());
     return absl::OkStatus();
@@ -228,6 +227,7 @@ absl::StatusOr<Values> GraphBuilder::EachPart(
     Values results =
         complex_.Add(rule.op, all, attributes, std::nullopt, whole.regions);
     if (complex_.ok()) results.resize(types->size());
+    ForgetSince(module_.nodes().size() - 1);
     return results;
   }
   Values results[2];
@@ -306,6 +306,9 @@ absl::StatusOr<Values> GraphBuilder::ComplexResult(
   switch (rule.op) {
     case Op::kHloAbs:
       return Values{Abs(b, z)};
+    case Op::kHloBitcastConvert:
+      if (x.size() == types->size()) return x;
+      return absl::UnimplementedError("the bits of complex numbers");
     case Op::kHloIsFinite:
       return Values{b.Binary(Op::kHloAnd, b.Unary(Op::kHloIsFinite, z.re),
                              b.Unary(Op::kHloIsFinite, z.im))};

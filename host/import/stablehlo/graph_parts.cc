@@ -72,6 +72,57 @@ GraphBuilder::Values GraphBuilder::Divided(const ir::Value& pairs,
   return parts;
 }
 
+void GraphBuilder::ForgetSince(size_t first) {
+  for (size_t i = first; i < module_.nodes().size(); ++i) {
+    context_.found.suggested.erase(module_.nodes()[i].get());
+    context_.found.marks.erase(module_.nodes()[i].get());
+  }
+}
+
+void GraphBuilder::Begin(const mlir::Operation& operation) {
+  complex_.Begin(absl::StrCat(ShortName(operation.name), ".", names_++),
+                 mlir::SourceText(operation.location));
+}
+
+absl::StatusOr<GraphBuilder::Values> GraphBuilder::CallOfPairs(
+    const mlir::Operation& operation, const ir::Attributes& attributes,
+    const std::vector<Values>& operands) {
+  ir::Node node{"call", ir::Op::kHloCustomCall, TokenType(), {}, attributes};
+  for (const Values& parts : operands) {
+    node.operands.push_back(parts.size() == 2 ? Joined(parts[0], parts[1])
+                                              : parts[0]);
+  }
+  if (!complex_.ok()) return complex_.status();
+  std::vector<bool> is_complex;
+  for (const mlir::ValueId id : operation.results) {
+    const absl::StatusOr<std::vector<ir::Type>> parts =
+        ConvertParts(*context_.source.values[id].type);
+    if (!parts.ok()) return parts.status();
+    ir::Type type = parts->front();
+    is_complex.push_back(parts->size() == 2);
+    if (is_complex.back()) type.shape.push_back(2);
+    if (is_complex.size() == 1) {
+      node.type = std::move(type);
+    } else {
+      node.more_types.push_back(std::move(type));
+    }
+  }
+  const absl::StatusOr<ir::Node*> call = Add(operation, std::move(node));
+  if (!call.ok()) return call.status();
+  Values results;
+  for (size_t i = 0; i < is_complex.size(); ++i) {
+    const ir::Value result(*call, static_cast<int>(i));
+    if (!is_complex[i]) {
+      results.push_back(result);
+      continue;
+    }
+    for (const ir::Value& part :
+         Divided(result, absl::StrCat((*call)->name, ".", i)))
+      results.push_back(part);
+  }
+  return results;
+}
+
 // By a transpose, which takes less time than a concatenation along the last
 // dimension.
 ir::Value GraphBuilder::Joined(const ir::Value& re, const ir::Value& im) {
@@ -86,6 +137,7 @@ ir::Value GraphBuilder::Joined(const ir::Value& re, const ir::Value& im) {
 
 absl::StatusOr<std::vector<ir::Output>> GraphBuilder::Outputs(
     const mlir::Block& block, const Values& results) {
+  const size_t before = module_.nodes().size();
   std::vector<ir::Output> outputs;
   auto next = results.begin();
   for (const mlir::ValueId id : block.operations.back().operands) {
@@ -98,6 +150,7 @@ absl::StatusOr<std::vector<ir::Output>> GraphBuilder::Outputs(
     next += 2;
     if (!complex_.ok()) return complex_.status();
   }
+  ForgetSince(before);
   return outputs;
 }
 
