@@ -225,9 +225,9 @@ conformance-jax: build ## jax's own cases of its operations on the plugin, again
 conformance-onnx: build ## ONNX's own backend tests on the instruction-set simulator (ARGS="--every 8 --only gather --failures --help")
 	@.venv-onnx/bin/python scripts/conformance/onnx_cases.py --build "$(BUILD)" $(ARGS)
 conformance-torch: SETUP = torch
-conformance-torch: plugin ## PyTorch's models, or its operators, on the simulator against PyTorch (ARGS="--only vit", ARGS="--operators --help")
+conformance-torch: plugin ## PyTorch's models, or its operators, on the simulator against PyTorch (ARGS="--only vit", ARGS="--operators --help", ARGS=--uses)
 	@$(NINJA) systole
-	@.venv-torch/bin/python scripts/conformance/torch_$(if $(filter --operators,$(ARGS)),operators,models).py --build "$(BUILD)" $(filter-out --operators,$(ARGS))
+	@.venv-torch/bin/python scripts/conformance/torch_$(or $(patsubst --%,%,$(filter --operators --uses,$(ARGS))),models).py --build "$(BUILD)" $(filter-out --operators --uses,$(ARGS))
 conformance: build ## compare models that TensorFlow converts with its reference kernels (ARGS="--models lstm --random 500 --resume --help")
 	@scripts/python scripts/conformance/conformance.py --build "$(BUILD)" $(ARGS)
 

@@ -40,5 +40,8 @@ def backend(module, inputs, **options):
         torch._C._set_mkldnn_enabled(before)
 
 
+# In inference on a CPU PyTorch has one operator for a whole encoder layer.
+torch.backends.mha.set_fastpath_enabled(False)
+
 if "systole" not in torch._dynamo.list_backends(exclude_tags=()):
     torch._dynamo.register_backend(backend, "systole")

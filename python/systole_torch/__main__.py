@@ -20,7 +20,7 @@ def main():
     args = parser.parse_args()
     output = args.output or args.model.with_suffix(".mlirbc")
     if not args.model.is_file():
-        sys.exit(f"systole_torch: {args.model}: no such file")
+        sys.exit(f"systole_torch: {args.model}: {'is no file' if args.model.exists() else 'no such file'}")
     try:
         program = torch.export.load(args.model)
     except Exception as error:  # pylint: disable=broad-except
@@ -28,7 +28,7 @@ def main():
     torch.set_float32_matmul_precision(args.precision)
     try:
         export(program, path=output)
-    except (NotImplementedError, ValueError, OSError) as error:
+    except (ArithmeticError, NotImplementedError, ValueError, OSError) as error:
         sys.exit(f"systole_torch: {args.model}: {error}")
     print(f"{output}: systole run {output} --random 1")
 

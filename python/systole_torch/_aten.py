@@ -16,7 +16,8 @@ import torch
 
 # int64 is int32, as jax has it unless it is told otherwise; what does not fit is refused where it enters.
 DTYPES = {torch.bool: jnp.bool_, torch.uint8: jnp.uint8, torch.int8: jnp.int8, torch.int16: jnp.int16, torch.int32: jnp.int32,
-          torch.int64: jnp.int32, torch.float16: jnp.float16, torch.bfloat16: jnp.bfloat16, torch.float32: jnp.float32}
+          torch.int64: jnp.int32, torch.float16: jnp.float16, torch.bfloat16: jnp.bfloat16, torch.float32: jnp.float32,
+          torch.float64: jnp.float32}  # of a tensor without dimensions: a number of Python
 
 LOWERINGS = {}
 RANDOM = set()  # the names of lowerings that draw random numbers
@@ -114,8 +115,16 @@ def divide(a, b, rounding_mode=None):
     if rounding_mode is None:
         return a / b
     if jnp.issubdtype(a.dtype, jnp.floating):
-        return jnp.floor(a / b) if rounding_mode == "floor" else jnp.trunc(a / b)
-    return jnp.floordivide(a, b) if rounding_mode == "floor" else jax.lax.div(a, jnp.broadcast_to(b, a.shape))
+        if rounding_mode == "trunc":
+            return jnp.trunc(a / b)
+        # By the remainder, which is exact where the quotient is rounded.
+        rest = jnp.fmod(a, b)
+        quotient = (a - rest) / b
+        quotient = jnp.where((rest != 0) & ((b < 0) != (rest < 0)), quotient - 1, quotient)
+        whole = jnp.floor(quotient)
+        whole = jnp.where(quotient - whole > 0.5, whole + 1, whole)
+        return jnp.where(b == 0, a / b, jnp.where(quotient == 0, jnp.copysign(0.0, a / b), whole)).astype(a.dtype)
+    return jnp.floor_divide(a, b) if rounding_mode == "floor" else jax.lax.div(a, jnp.broadcast_to(b, a.shape))
 
 
 def _power(a, b):
@@ -132,12 +141,12 @@ _UNARY = {
     "erfc": jax.lax.erfc, "erfinv": jax.lax.erf_inv, "exp": jnp.exp, "exp2": jnp.exp2, "expm1": jnp.expm1, "floor": jnp.floor,
     "frac": lambda x: x - jnp.trunc(x), "lgamma": jax.lax.lgamma, "log": jnp.log, "log10": jnp.log10, "log1p": jnp.log1p,
     "log2": jnp.log2, "neg": jnp.negative, "positive": lambda x: x, "reciprocal": lambda x: 1 / x, "relu": lambda x: jnp.maximum(x, 0),
-    "round": _round, "rsqrt": jax.lax.rsqrt, "sigmoid": jax.nn.sigmoid, "sign": jnp.sign, "sgn": jnp.sign, "sin": jnp.sin,
+    "round": _round, "rsqrt": jax.lax.rsqrt, "sigmoid": jax.nn.sigmoid, "sign": lambda x: jnp.where(jnp.isnan(x), 0, jnp.sign(x)) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.sign(x), "sgn": jnp.sign, "sin": jnp.sin,
     "sinh": jnp.sinh, "sqrt": jnp.sqrt, "square": jnp.square, "tan": jnp.tan, "tanh": jnp.tanh, "trunc": jnp.trunc,
     "bitwise_not": jnp.invert,
 }
 _BINARY = {
-    "div": divide, "truedivide": divide, "floordivide": lambda a, b: divide(a, b, "floor"), "mul": operator.mul, "pow": _power,
+    "div": divide, "true_divide": divide, "floor_divide": lambda a, b: divide(a, b, "floor"), "mul": operator.mul, "pow": _power,
     "maximum": jnp.maximum, "minimum": jnp.minimum, "fmax": jnp.fmax, "fmin": jnp.fmin, "fmod": jnp.fmod, "remainder": jnp.remainder,
     "atan2": jnp.arctan2, "bitwise_and": jnp.bitwise_and, "bitwise_or": jnp.bitwise_or, "bitwise_xor": jnp.bitwise_xor,
     "bitwise_left_shift": jnp.left_shift, "bitwise_right_shift": jnp.right_shift, "__lshift__": jnp.left_shift,

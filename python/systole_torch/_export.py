@@ -17,16 +17,21 @@ def export(model, args=None, path=None, kwargs=None):
     constants of the file. Products have the precision that torch.set_float32_matmul_precision says.
     """
     if isinstance(model, torch.nn.Module):
-        if args is None:
-            raise TypeError("a module needs example arguments: export(model, (x,), path)")
+        if not isinstance(args, (tuple, list)):
+            raise TypeError("a module needs example arguments as a tuple: export(model, (x,), path)")
         model = torch.export.export(model, tuple(args), kwargs, strict=False)
+    if not isinstance(model, torch.export.ExportedProgram):
+        raise TypeError(f"neither a torch.nn.Module nor what torch.export.export gives: {type(model).__name__}")
     # Beyond what torch.compile writes in terms of others, an exported program has operators that PyTorch itself composes.
     composed = {op: rule for op, rule in torch.export.default_decompositions().items() if _aten.find(op) is None}
     program = model.run_decompositions({**composed, **_graph.decompositions()})
     signature, module = program.graph_signature, program.graph_module
-    if signature.buffers_to_mutate or signature.user_inputs_to_mutate:
-        names = ", ".join({**signature.buffers_to_mutate, **signature.user_inputs_to_mutate}.values())
-        raise ValueError(f"the program writes to {names}, which a file cannot keep: export model.eval()")
+    if signature.buffers_to_mutate:
+        raise ValueError(f"the program writes to {', '.join(signature.buffers_to_mutate.values())}, which a file cannot keep: "
+                         "export model.eval()")
+    if signature.user_inputs_to_mutate:
+        raise ValueError(f"the program writes to its inputs ({', '.join(signature.user_inputs_to_mutate.values())}), which are not the "
+                         "file's: return the new values")
     _graph.check(module.graph)
     if _graph.is_random(module.graph):
         raise ValueError("the program draws random numbers, which a file cannot: export model.eval()")
@@ -46,13 +51,14 @@ def export(model, args=None, path=None, kwargs=None):
         else:
             values[node.name] = spec.arg.value
 
-    def compute(**inputs):
-        inputs = {**values, **inputs}
+    def compute(*given):
+        inputs = {**values, **dict(zip(names, given, strict=True))}
         with jax.default_matmul_precision(_graph.precision()):
             return list(_graph.Interpreter(module).run(*(jax.numpy.asarray(inputs[n.name]) if hasattr(inputs[n.name], "shape")
                                                          else inputs[n.name] for n in nodes), enable_io_processing=False))
 
-    exported = jax.export.export(jax.jit(compute), platforms=["tpu"])(**dict(zip(names, shapes, strict=True)))
+    # In the order of the model's arguments, those that it does not use too.
+    exported = jax.export.export(jax.jit(compute, keep_unused=True), platforms=["tpu"])(*shapes)
     content = exported.mlir_module_serialized
     if path is not None:
         pathlib.Path(path).write_bytes(content)

@@ -4,6 +4,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import torch
 from torch.utils import _pytree as pytree
 
@@ -52,7 +53,7 @@ def check(graph):
     for node in graph.nodes:
         values = [v for v in pytree.tree_leaves(node.meta.get("val")) if isinstance(v, torch.Tensor)]
         for value in values:
-            if value.dtype not in _aten.DTYPES:
+            if value.dtype not in _aten.DTYPES or value.dtype == torch.float64 and value.ndim:
                 missing.setdefault(f"type {str(value.dtype).removeprefix('torch.')}", _where(node))
             if value.layout != torch.strided:
                 missing.setdefault(f"layout {str(value.layout).removeprefix('torch.')}", _where(node))
@@ -121,6 +122,8 @@ def is_random(graph):
 def to_array(tensor):
     """The value of a tensor as NumPy has it, in the type that it has on a device."""
     tensor = tensor.detach().resolve_conj().resolve_neg()
+    if tensor.dtype == torch.float64:
+        tensor = tensor.to(torch.float32)
     if tensor.dtype == torch.int64:
         narrow = tensor.to(torch.int32)
         if not torch.equal(narrow.to(torch.int64), tensor):
@@ -131,8 +134,13 @@ def to_array(tensor):
     return tensor.contiguous().numpy()
 
 
-def to_tensor(array, dtype):
-    """The reverse: a tensor of PyTorch's type `dtype`, with data of its own."""
-    if dtype == torch.bfloat16:
-        return torch.from_numpy(array.view("int16").copy()).view(torch.bfloat16)
-    return torch.from_numpy(array.copy() if array.ndim else array.reshape(1).copy()).reshape(array.shape).to(dtype)
+def to_tensor(array, like):
+    """The reverse: a tensor with data of its own, with the type and the strides of `like`."""
+    if like.dtype == torch.bfloat16:
+        source = torch.from_numpy(np.array(array, copy=True).reshape(-1).view(np.int16)).view(torch.bfloat16)
+    else:
+        source = torch.from_numpy(np.array(array, copy=True).reshape(-1))
+    tensor = torch.empty_strided(array.shape, [int(n) for n in like.stride()], dtype=like.dtype)
+    with torch.no_grad():
+        tensor.copy_(source.reshape(array.shape))
+    return tensor

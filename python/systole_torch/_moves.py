@@ -18,14 +18,14 @@ lowering("_to_copy", "to", "convert_element_type", "copy", "type_as")(
 lowering("view.default", "_unsafe_view", "reshape", "view_copy.default", "_reshape_alias")(
     lambda node, x, size, *_: jnp.reshape(x, tuple(size)))
 lowering("permute")(lambda node, x, dims: jnp.transpose(x, dims))
-lowering("transpose.int")(lambda node, x, a, b: jnp.swapaxes(x, a, b))
+lowering("transpose.int")(lambda node, x, a, b: jnp.swapaxes(x, a, b) if x.ndim else x)
 lowering("t")(lambda node, x: x.T)
 lowering("unsqueeze")(lambda node, x, dim: jnp.expand_dims(x, dim))
 lowering("cat")(lambda node, parts, dim=0: jnp.concatenate(
     [p.astype(node.dtype) for p in parts if p.shape != (0,)] or [p.astype(node.dtype) for p in parts], dim))
 lowering("stack")(lambda node, parts, dim=0: jnp.stack([p.astype(node.dtype) for p in parts], dim))
 lowering("repeat")(lambda node, x, counts: jnp.tile(x, tuple(counts)))
-lowering("flip")(lambda node, x, dims: jnp.flip(x, tuple(dims)))
+lowering("flip")(lambda node, x, dims: jnp.flip(x, tuple(dims)) if x.ndim else x)
 lowering("roll")(lambda node, x, shifts, dims=(): jnp.roll(x, tuple(shifts), tuple(dims) or None))
 lowering("tril")(lambda node, x, k=0: jnp.tril(x, k))
 lowering("triu")(lambda node, x, k=0: jnp.triu(x, k))
@@ -133,6 +133,10 @@ def _refuse_views(node):
 
 @lowering("as_strided")
 def _as_strided(node, x, size, stride, offset=None):
+    like = node.operands[0]
+    order = sorted(range(x.ndim), key=lambda d: -like.stride(d))  # as it lies in memory
+    if not like.is_contiguous() and not like.storage_offset() and like.permute(order).is_contiguous():
+        return jnp.reshape(jnp.transpose(x, order), -1)[_strided_indices(size, stride, offset)]
     _refuse_views(node)
     if list(size) == list(x.shape) and not offset:
         dense = [int(np.prod(x.shape[i + 1:])) for i in range(x.ndim)]

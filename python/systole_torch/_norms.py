@@ -16,6 +16,8 @@ from ._aten import Unsupported, is_half, lowering
 
 @lowering("_softmax", "softmax.int")
 def _softmax(node, x, dim, *_):
+    if not x.ndim:
+        return jnp.ones((), node.dtype)
     return jax.nn.softmax(x.astype(jnp.float32), dim).astype(node.dtype)
 
 
@@ -26,6 +28,8 @@ def _safe_softmax(node, x, dim, *rest):
 
 @lowering("_log_softmax", "log_softmax.int")
 def _log_softmax(node, x, dim, *_):
+    if not x.ndim:
+        return jnp.zeros((), node.dtype)
     return jax.nn.log_softmax(x.astype(jnp.float32), dim).astype(node.dtype)
 
 
@@ -105,7 +109,9 @@ def _attend(q, k, v, mask, causal, scale):
         scores = jnp.where(jnp.tril(jnp.ones(scores.shape[-2:], jnp.bool_)), scores, -jnp.inf)
     if mask is not None:
         scores = jnp.where(mask, scores, -jnp.inf) if mask.dtype == jnp.bool_ else scores + mask
-    weights = jax.nn.softmax(scores, -1).astype(v.dtype)
+    # A row without anything to attend to has weights of zero.
+    nothing = (scores == -jnp.inf).all(-1, keepdims=True)
+    weights = jnp.where(nothing, 0, jax.nn.softmax(jnp.where(nothing, 0, scores), -1)).astype(v.dtype)
     return jnp.einsum("bhqk,bhkd->bhqd", weights, v), jax.scipy.special.logsumexp(scores, -1)
 
 
@@ -184,10 +190,14 @@ lowering("_cdist_backward")(lambda node, grad, a, b, p, distances: jax.vjp(lambd
 @lowering("_embedding_bag", "_embedding_bag_forward_only")
 def _embedding_bag(node, table, indices, offsets, scale_grad=False, mode=0, sparse=False, weights=None, with_last=False, padding=-1):
     bags = offsets.shape[0] - (1 if with_last else 0)
+    if with_last:  # what comes behind the last offset is in no bag
+        padding_free = jnp.arange(indices.shape[0]) < offsets[-1]
+    else:
+        padding_free = jnp.ones(indices.shape, jnp.bool_)
     bag = jnp.searchsorted(offsets[:bags], jnp.arange(indices.shape[0]), side="right") - 1
     rows = jnp.take(table, indices, axis=0, mode="clip")
     rows = rows if weights is None else rows * weights[:, None]
-    counted = indices != padding
+    counted = (indices != padding) & padding_free
     counts = jnp.zeros(bags, jnp.int32).at[bag].add(counted.astype(jnp.int32))
     if mode == 2:
         out = jnp.full((bags, table.shape[1]), -math.inf).at[bag].max(jnp.where(counted[:, None], rows, -math.inf))

@@ -91,12 +91,16 @@ def _sort(node, x, dim=-1, descending=False, **keywords):
     if "stable" in keywords and isinstance(dim, bool):
         dim, descending = -1, dim
     dim, descending = keywords.get("dim", dim), keywords.get("descending", descending)
+    if not x.ndim:
+        return x, jnp.zeros((), jnp.int32)
     order = jnp.argsort(x, axis=dim, stable=True, descending=descending)
     return jnp.take_along_axis(x, order, axis=dim), order
 
 
 @lowering("topk")
 def _topk(node, x, k, dim=-1, largest=True, sorted=True):  # noqa: A002: PyTorch's name
+    if not x.ndim:
+        return x, jnp.zeros((), jnp.int32)
     moved = jnp.moveaxis(x, dim, -1)
     if largest:
         values, indices = jax.lax.top_k(moved, k)

@@ -2,7 +2,9 @@
 # SPDX-FileCopyrightText: Systole contributors
 """Graphs that torch.compile hands over as programs of the device."""
 
+import collections
 import functools
+import threading
 
 import jax
 import numpy as np
@@ -24,11 +26,16 @@ def device():
                            f"on the path ({error})") from None
 
 
+_MOST_PLACES = 16  # of one storage
 _ARRAY = object()  # stands for an input that is no size
 
 
 def _same_bytes(a, b):
     return a.dtype == b.dtype and np.array_equal(a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8))
+
+
+def _storage_of(tensor):
+    return StorageWeakRef(tensor.untyped_storage()).cdata
 
 
 class Residents:
@@ -38,34 +45,47 @@ class Residents:
     """
 
     def __init__(self):
-        self._kept = {}  # by storage and place in it: (weak reference to the storage, value on the host, array on the device)
+        self._lock = threading.Lock()
+        # By storage: a weak reference to it; by place in it, newest last: value on the host, array on the device.
+        self._kept = {}
 
     @staticmethod
     def _place(tensor):
         storage = StorageWeakRef(tensor.untyped_storage())
-        return storage, (storage.cdata, tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.dtype)
+        return storage, (tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.dtype)
 
     def put(self, tensor):
         """The array of a tensor."""
         storage, place = self._place(tensor)
         value = _graph.to_array(tensor)
-        kept = self._kept.get(place)
-        if kept is not None and _same_bytes(kept[1], value):
-            return kept[2]
+        with self._lock:
+            kept = self._kept.get(storage.cdata, (None, {}))[1].get(place)
+        if kept is not None and _same_bytes(kept[0], value):
+            return kept[1]
         value = np.array(value)  # which may share its bytes with the tensor
         array = jax.device_put(value, device())
-        self._kept[place] = (storage, value, array)
+        self._keep(storage, place, (value, array))
         return array
 
     def keep(self, tensor, value, array):
         """Notes that a tensor has the value of an array."""
         storage, place = self._place(tensor)
-        self._kept[place] = (storage, value, array)
+        self._keep(storage, place, (value, array))
+
+    def _keep(self, storage, place, kept):
+        """Of a tensor that is read in slices, the last ones stay."""
+        with self._lock:
+            places = self._kept.setdefault(storage.cdata, (storage, {}))[1]
+            places.pop(place, None)
+            places[place] = kept
+            if len(places) > _MOST_PLACES:
+                del places[next(iter(places))]
 
     def forget(self):
         """Lets go of what belongs to tensors that are no more."""
-        for place in [place for place, kept in self._kept.items() if kept[0].expired()]:
-            del self._kept[place]
+        with self._lock:
+            for key in [key for key, kept in self._kept.items() if kept[0].expired()]:
+                del self._kept[key]
 
 
 _residents = Residents()
@@ -81,6 +101,7 @@ class Program:
         output = next(node for node in module.graph.nodes if node.op == "output")
         self._results = [node.meta["val"] if isinstance(node, torch.fx.Node) else node for node in pytree.tree_leaves(
             output.args[0], is_leaf=lambda x: x is None)]
+        self._sharing = collections.Counter(_storage_of(r) for r in self._results if isinstance(r, torch.Tensor))
         self._jitted = {}
 
     @classmethod
@@ -109,14 +130,19 @@ class Program:
         key = np.array(torch.randint(0, 2**31, (2,)), np.uint32) if self._random else None
         with jax.default_device(device()):
             results = self._function(sizes)(key, arrays)
-        return [self._tensor(value, wanted) for value, wanted in zip(results, self._results, strict=True)]
+        shared = {}  # memory of results that are views of each other, by the storage of the graph's tensors
+        return [self._tensor(value, wanted, shared) for value, wanted in zip(results, self._results, strict=True)]
 
-    @staticmethod
-    def _tensor(value, wanted):
+    def _tensor(self, value, wanted, shared):
         if value is None or not isinstance(wanted, torch.Tensor):
             return int(value) if isinstance(value, jax.Array) else value
         host = np.asarray(value)
-        tensor = _graph.to_tensor(host, wanted.dtype)
+        tensor = _graph.to_tensor(host, wanted)
+        key = _storage_of(wanted)
+        if self._sharing[key] > 1 and isinstance(wanted.storage_offset(), int):
+            elements = wanted.untyped_storage().nbytes() // wanted.element_size()
+            memory = shared.setdefault(key, torch.empty(int(elements), dtype=wanted.dtype))
+            tensor = memory.as_strided(tensor.shape, tensor.stride(), wanted.storage_offset()).copy_(tensor)
         if wanted.dtype != torch.int64:
             _residents.keep(tensor, host, value)
         return tensor
