@@ -140,7 +140,13 @@ def to_tensor(array, like):
         source = torch.from_numpy(np.array(array, copy=True).reshape(-1).view(np.int16)).view(torch.bfloat16)
     else:
         source = torch.from_numpy(np.array(array, copy=True).reshape(-1))
-    tensor = torch.empty_strided(array.shape, [int(n) for n in like.stride()], dtype=like.dtype)
+    source = source.reshape(array.shape)
+    strides = [int(n) for n in like.stride()]
+    # Along what is expanded there is one element.
+    expanded = [d for d, n in enumerate(array.shape) if n > 1 and strides[d] == 0]
+    for d in expanded:
+        source = source.narrow(d, 0, 1)
+    tensor = torch.empty_strided(source.shape, strides, dtype=like.dtype)
     with torch.no_grad():
-        tensor.copy_(source.reshape(array.shape))
-    return tensor
+        tensor.copy_(source)
+    return tensor.expand(array.shape) if expanded else tensor

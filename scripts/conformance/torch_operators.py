@@ -204,8 +204,8 @@ def main():
         for case in failed:
             print(f"{case['verdict']:8} {case['name']}: {case['detail'][:160]}")
     counts = collections.Counter(case["verdict"] for case in judged)
-    print(f"{counts['passes']} of {len(judged)} operators pass; " + ", ".join(
-        f"{n} {verdict}" for verdict, n in counts.most_common() if verdict != "passes"))
+    print(", ".join([f"{counts['passes']} of {len(judged)} operators pass", *(
+        f"{n} {verdict}" for verdict, n in counts.most_common() if verdict != "passes")]))
     for cause, n in collections.Counter(case["detail"] for case in failed if case["verdict"] == "refused").most_common(12):
         print(f"  {n:3} refused: {cause[:100]}")
     wrong = [case for case in failed if case["verdict"] != "refused"]
