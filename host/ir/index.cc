@@ -21,4 +21,18 @@ void Advance(const std::vector<int64_t>& shape, std::vector<int64_t>& index) {
   }
 }
 
+std::vector<int64_t> Permuted(const std::vector<int64_t>& values,
+                              const std::vector<int64_t>& order) {
+  std::vector<int64_t> permuted;
+  for (const int64_t d : order) permuted.push_back(values[d]);
+  return permuted;
+}
+
+std::vector<int64_t> InverseOf(const std::vector<int64_t>& order) {
+  std::vector<int64_t> inverse(order.size());
+  for (size_t i = 0; i < order.size(); ++i)
+    inverse[order[i]] = static_cast<int64_t>(i);
+  return inverse;
+}
+
 }  // namespace systole::ir

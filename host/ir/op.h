@@ -222,6 +222,11 @@ struct OpInfo {
 };
 
 const OpInfo& InfoOf(Op op);
+// Whether each element of the result follows from those at its place: add to
+// convert.
+constexpr bool IsElementwiseOp(Op op) {
+  return Op::kHloAdd <= op && op <= Op::kHloConvert;
+}
 // Whether devices exchange values in it: all_reduce to collective_broadcast.
 constexpr bool IsCollective(Op op) {
   return Op::kHloAllReduce <= op && op <= Op::kHloCollectiveBroadcast;

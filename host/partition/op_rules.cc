@@ -225,7 +225,7 @@ OpRule RuleOf(const Node& node) {
       Batches(node, make);
       break;
     default:
-      if (Op::kHloAdd <= node.op && node.op <= Op::kHloConvert) {
+      if (ir::IsElementwiseOp(node.op)) {
         Elementwise(node, make);
       } else {
         MoveRule(node, make);

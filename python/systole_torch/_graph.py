@@ -12,7 +12,8 @@ from . import _aten, _layers, _linalg, _moves, _norms, _orders  # noqa: F401: ea
 
 # What a graph may have and a program need not do: checks of sizes, which the tracing of the graph has made, and of factorisations, whose
 # results are not-a-numbers where there is none.
-_CHECKS = {"_assert_tensor_metadata", "_assert_async", "_assert_scalar", "sym_constrain_range", "sym_constrain_range_for_size", "_linalg_check_errors"}
+_CHECKS = {"_assert_tensor_metadata", "_assert_async", "_assert_scalar", "sym_constrain_range", "sym_constrain_range_for_size",
+           "_linalg_check_errors"}
 
 # Operators whose rules write to tensors.
 _NOT_FUNCTIONAL = {"aten::complex"}

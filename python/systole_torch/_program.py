@@ -123,8 +123,8 @@ class Program:
 
     def __call__(self, *inputs):
         _residents.forget()
-        # A token of PyTorch's order of effects is None.
-        sizes = tuple(_ARRAY if isinstance(x, torch.Tensor) else x if x is None else int(x) for x in inputs)
+        # Numbers are part of the program. A token of PyTorch's order of effects is None.
+        sizes = tuple(_ARRAY if isinstance(x, torch.Tensor) else x for x in inputs)
         arrays = [_residents.put(x) for x in inputs if isinstance(x, torch.Tensor)]
         # PyTorch's generator decides the key.
         key = np.array(torch.randint(0, 2**31, (2,)), np.uint32) if self._random else None
@@ -135,7 +135,7 @@ class Program:
 
     def _tensor(self, value, wanted, shared):
         if value is None or not isinstance(wanted, torch.Tensor):
-            return int(value) if isinstance(value, jax.Array) else value
+            return value.item() if isinstance(value, jax.Array) else value
         host = np.asarray(value)
         tensor = _graph.to_tensor(host, wanted)
         key = _storage_of(wanted)

@@ -14,17 +14,15 @@ Weights are random: PyTorch's own initialisation, and something added so that no
   make conformance-torch ARGS="--only resnet18,gpt2"       # those whose names hold one of these
 """
 
-import argparse
 import copy
-import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
-import warnings
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from torch_common import begin, is_asked
+
 LIMIT = 2e-5  # of the largest value: what six passes of bf16, and another order of sums, may differ by in networks of these depths
 LIMIT_GRADIENTS = 2e-3
 
@@ -169,23 +167,13 @@ def by_onnx(args, model, inputs, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
-    parser.add_argument("--preset", default="lite")
-    parser.add_argument("--only", default="")
-    args = parser.parse_args()
-    args.build = args.build.resolve()
-    sys.path.insert(0, str(args.build / "python"))
-    os.environ.update(SYSTOLE_PRESET=args.preset, SYSTOLE_BACKEND="iss")
-    warnings.filterwarnings("ignore")
+    args = begin(__doc__)
     import torch
-    import torch._dynamo
 
-    torch._dynamo.config.allow_rnn = True
     failed = count = 0
     print(f"{'model':20} {'weights':>9} {'compile':>9} {'gradients':>9} {'StableHLO':>9} {'ONNX':>9}", flush=True)
     for name, make, inputs in models():
-        if args.only and not any(part in name for part in args.only.split(",")):
+        if not is_asked(args, name):
             continue
         torch.manual_seed(1)
         model = make().eval()

@@ -6,16 +6,13 @@
 Each case is a function here; its results must be those of PyTorch without torch.compile. `make conformance-torch ARGS="--uses"`.
 """
 
-import argparse
-import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import threading
-import warnings
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from torch_common import begin, is_asked
 
 
 def cases():
@@ -173,21 +170,13 @@ def check_file(args, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
-    parser.add_argument("--preset", default="lite")
-    parser.add_argument("--only", default="")
-    args = parser.parse_args()
-    args.build = args.build.resolve()
-    sys.path.insert(0, str(args.build / "python"))
-    os.environ.update(SYSTOLE_PRESET=args.preset, SYSTOLE_BACKEND="iss")
-    warnings.filterwarnings("ignore")
+    args = begin(__doc__)
     import torch
     from torch.utils import _pytree as pytree
 
     failed = count = 0
     for name, function in cases():
-        if args.only and not any(part in name for part in args.only.split(",")):
+        if not is_asked(args, name):
             continue
         count += 1
         torch._dynamo.reset()
@@ -201,7 +190,7 @@ def main():
         except Exception as error:  # pylint: disable=broad-except
             failed += 1
             print(f"{name}: {type(error).__name__}: {' '.join(str(error).split())[:300]}", flush=True)
-    if not args.only or "file" in args.only:
+    if is_asked(args, "inputs of a file"):
         count += 1
         with tempfile.TemporaryDirectory() as folder:
             problem = check_file(args, pathlib.Path(folder))

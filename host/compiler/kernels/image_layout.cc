@@ -9,35 +9,24 @@
 #include <vector>
 
 #include "host/compiler/kernels/region_nodes.h"
+#include "host/compiler/kernels/window_order.h"
+#include "host/ir/index.h"
 
 namespace systole::lanes {
 namespace {
 
 using ir::Attributes;
 using ir::Ints;
+using ir::InverseOf;
 using ir::Node;
 using ir::Op;
-using ir::Type;
+using ir::Permuted;
 using ir::Value;
 using Values = std::vector<Value>;
 
 // A broadcast value that is at most this part of the result is transposed for
 // it.
 constexpr int64_t kSmallPart = 8;
-
-// Dimension i of a permuted shape is dimension order[i] of the original.
-Ints Permuted(const Ints& values, const Ints& order) {
-  Ints permuted;
-  for (const int64_t d : order) permuted.push_back(values[d]);
-  return permuted;
-}
-
-Ints InverseOf(const Ints& order) {
-  Ints inverse(order.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    inverse[order[i]] = static_cast<int64_t>(i);
-  return inverse;
-}
 
 bool IsIdentity(const Ints& order) {
   return std::is_sorted(order.begin(), order.end());
@@ -49,10 +38,6 @@ bool HasChannelsSecond(int64_t batch, int64_t feature, const Ints& spatial) {
   for (size_t i = 0; i < spatial.size(); ++i)
     if (spatial[i] != static_cast<int64_t>(i) + 2) return false;
   return true;
-}
-
-bool IsOfElements(const Node& node) {
-  return Op::kHloAdd <= node.op && node.op <= Op::kHloConvert;
 }
 
 class ImageLayout {
@@ -256,7 +241,8 @@ class ImageLayout {
     if (!layout || node.results() != 1) return;
     const Ints& order = layout->order;
     RegionNodes nodes(module_, &node, node.name);
-    if (IsOfElements(node)) return MoveElementwise(nodes, node, order);
+    if (ir::IsElementwiseOp(node.op))
+      return MoveElementwise(nodes, node, order);
     switch (node.op) {
       case Op::kHloTranspose:
         return MoveTranspose(nodes, node, *layout);
@@ -362,13 +348,7 @@ class ImageLayout {
                              ? operand
                              : InOrder(nodes, operand, order));
     }
-    Replace(nodes, node, operands,
-            ir::HloWindowAttributes{
-                Permuted(a.window, order), Permuted(a.stride, order),
-                Permuted(a.base_dilation, order),
-                Permuted(a.window_dilation, order), Permuted(a.low, order),
-                Permuted(a.high, order)},
-            order);
+    Replace(nodes, node, operands, WindowOf(a, order), order);
   }
 
   ir::Module& module_;

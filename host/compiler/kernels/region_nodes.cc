@@ -24,7 +24,7 @@ bool IsLiftable(const ir::Module& region) {
             !FitsLane(node->type.element))
           return false;
         return node->op == Op::kParameter || node->is_constant() ||
-               (Op::kHloAdd <= node->op && node->op <= Op::kHloConvert) ||
+               ir::IsElementwiseOp(node->op) ||
                node->op == Op::kHloReshape ||
                node->op == Op::kHloBroadcastInDim ||
                (node->op == Op::kHloBitcastConvert &&

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "host/compiler/kernels/region_nodes.h"
+#include "host/ir/index.h"
 
 namespace systole::lanes {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 using ir::Ints;
 using ir::Node;
 using ir::Op;
+using ir::Permuted;
 using ir::Type;
 using ir::Value;
 
@@ -40,13 +42,17 @@ Ints OrderOf(const ir::HloWindowAttributes& a) {
   return order;
 }
 
-Ints Ordered(const Ints& values, const Ints& order) {
-  Ints ordered;
-  for (const int64_t d : order) ordered.push_back(values[d]);
-  return ordered;
-}
-
 }  // namespace
+
+ir::HloWindowAttributes WindowOf(const ir::HloWindowAttributes& windows,
+                                 const Ints& order) {
+  return {Permuted(windows.window, order),
+          Permuted(windows.stride, order),
+          Permuted(windows.base_dilation, order),
+          Permuted(windows.window_dilation, order),
+          Permuted(windows.low, order),
+          Permuted(windows.high, order)};
+}
 
 bool HasInnerWindow(const Node& node) {
   if (!IsWindow(node)) return false;
@@ -66,27 +72,21 @@ bool HasInnerWindow(const Node& node) {
 
 Node* MoveWindowOut(ir::Module& module, Node& node) {
   const auto& a = node.attr<ir::HloWindowAttributes>();
-  const Ints order = OrderOf(a);
-  Ints back(order.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    back[order[i]] = static_cast<int64_t>(i);
+  const Ints order = OrderOf(a), back = ir::InverseOf(order);
   RegionNodes nodes(module, &node, node.name + ".order");
   const auto transposed = [&](const Value& value, const Ints& by) {
     return nodes.Make(
         Op::kHloTranspose,
-        {value.type().element, Ordered(value.type().shape, by), {}}, {value},
+        {value.type().element, Permuted(value.type().shape, by), {}}, {value},
         ir::TransposeAttributes{by});
   };
   Node moved = node;
   moved.name = module.UniqueName(node.name);
   for (int i = 0; i < ArraysOf(node); ++i)
     moved.operands[i] = transposed(node.operands[i], order);
-  moved.attributes = ir::HloWindowAttributes{
-      Ordered(a.window, order),        Ordered(a.stride, order),
-      Ordered(a.base_dilation, order), Ordered(a.window_dilation, order),
-      Ordered(a.low, order),           Ordered(a.high, order)};
-  moved.type.shape = Ordered(node.type.shape, order);
-  for (Type& type : moved.more_types) type.shape = Ordered(type.shape, order);
+  moved.attributes = WindowOf(a, order);
+  moved.type.shape = Permuted(node.type.shape, order);
+  for (Type& type : moved.more_types) type.shape = Permuted(type.shape, order);
   Node* const result = module.InsertBefore(&node, std::move(moved));
   for (int i = 0; i < node.results(); ++i) {
     module.ReplaceUses(Value(&node, i), transposed(Value(result, i), back));

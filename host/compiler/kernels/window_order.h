@@ -11,9 +11,14 @@
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_WINDOW_ORDER_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_WINDOW_ORDER_H_
 
+#include "host/ir/hlo/attributes.h"
 #include "host/ir/module.h"
 
 namespace systole::lanes {
+
+// The windows of an operand whose dimensions are in another order.
+ir::HloWindowAttributes WindowOf(const ir::HloWindowAttributes& windows,
+                                 const ir::Ints& order);
 
 // Whether it is a reduce_window or select_and_scatter that gains by this.
 bool HasInnerWindow(const ir::Node& node);
