@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// From the boot ROM's jump to the command loop, and the report that a trap of
-// the firmware itself leaves for the host.
+// From the boot ROM's jump to the command loop. If the firmware itself traps,
+// `trapped` leaves a report for the host.
 
 #include "boot.h"
 #include "firmware.h"
@@ -12,7 +12,7 @@
 extern const struct image_header image_start;
 extern char code_end[], memory_end[];
 
-// Code and header are read-only, and only SMEM, ROM and registers are
+// Makes code and header read-only, and leaves only SMEM, ROM and registers
 // accessible. The entries are locked, so they also apply to machine mode.
 static void protect(void) {
   const uint32_t code = (uint32_t)(uintptr_t)code_end >> 2;

@@ -30,19 +30,19 @@ uint32_t hw_read(uint32_t reg);
 void hw_write(uint32_t reg, uint32_t value);
 #endif
 
-// Copies whole words between HBM and SMEM and waits for the end. False: the
-// copy was refused.
+// Copies whole words between HBM and SMEM, and waits for the end of the copy.
+// False: the copy was refused.
 bool hw_copy_in(const uint32_t hbm[2], uint64_t offset, void* smem,
                 uint32_t bytes);
-// The same copy in steps: work between the steps overlaps with the copy.
+// The same copy in steps. Work between the steps overlaps with the copy.
 void hw_copy_prepare(const uint32_t hbm[2], uint64_t offset, const void* smem);
 void hw_copy_in_begin(uint32_t bytes);
 bool hw_copy_end(void);
 bool hw_copy_out(const uint32_t hbm[2], uint64_t offset, const void* smem,
                  uint32_t bytes);
 
-// Selects for whom the following copies are. True: for the program, so they are
-// refused outside of base and limit. False: for the firmware itself.
+// Selects the owner of the copies that follow. True: the program, so copies
+// outside base and limit are refused. False: the firmware itself.
 static inline void hw_window(bool program) {
   hw_write(REG_COPY_WINDOW, program);
 }
@@ -50,7 +50,7 @@ static inline void hw_window(bool program) {
 // Hands a descriptor in SMEM to the issue port, which must have a free place.
 void hw_issue(const uint32_t* descriptor);
 
-// Sleeps until an enabled event or the timer occurs; may return early.
+// Sleeps until an enabled event or the timer. May return early.
 void hw_sleep(void);
 
 #ifdef __cplusplus

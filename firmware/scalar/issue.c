@@ -2,12 +2,13 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Hands a program over through the issue port, for launches with arguments or
-// loops. The program is cut into lists at the begins and ends of loops. The
-// values to add to descriptor fields are in the port's table. Its entries grow
-// by themselves from pass to pass of the innermost loop around them, and are
-// rewritten when that loop begins again. A program that exceeds the tables is
-// divided into chapters: the tables of the next chapter are read when all lists
-// of the current one are handed over.
+// loops. The program is cut into lists where a loop begins or ends. The table
+// of the port holds the values to add to descriptor fields. The hardware adds a
+// step to an entry after each use, for the passes of the innermost loop around
+// it. The firmware rewrites the entry when that loop begins again. A program
+// that exceeds the tables is divided into chapters: the firmware reads the
+// tables of the next chapter when it has handed over all lists of the current
+// one.
 
 #include "firmware.h"
 #include "gen/regs.h"
@@ -18,14 +19,14 @@ static struct patch patches[MAX_PATCHES];
 static struct loop loops[MAX_LOOPS];
 static struct list lists[MAX_LISTS];
 static uint16_t first_patch[MAX_PATCHES + 1];  // first patch of a table entry
-static uint32_t after[MAX_LOOPS];              // first loop not inside it
+static uint32_t after[MAX_LOOPS];              // first later loop outside it
 static uint32_t first_list[MAX_LOOPS], end_list[MAX_LOOPS];
-static uint32_t last_push[MAX_LOOPS + 1];  // last push of a list of that loop
-static uint32_t passes[MAX_LOOPS + 1];     // so far; [0]: runs of the launch
+static uint32_t last_push[MAX_LOOPS + 1];  // `pushed` after its last list
+static uint32_t passes[MAX_LOOPS + 1];     // completed; [0]: runs of the launch
 static uint32_t num_patches, num_entries, num_loops, num_lists;
 static bool chapters;         // the launch has several chapters
 static uint32_t chapter_end;  // end of the chapter that was read last
-static uint64_t tables_at;    // of the next chapter, after `tables`
+static uint64_t tables_at;    // offset of the next chapter in `tables`
 
 static uint32_t pushed;    // lists pushed since the boot
 static uint32_t room;      // free places when last read, minus later pushes
@@ -58,7 +59,7 @@ INLINE bool load_loops(const struct command* c, uint32_t begin, uint32_t end) {
   return true;
 }
 
-// Cuts the chapter into lists at the begins and ends of loops.
+// Cuts the chapter into lists where a loop begins or ends.
 INLINE void cut(const struct command* c, uint32_t begin, uint32_t end) {
   uint32_t open[MAX_LOOP_DEPTH];
   uint32_t depth = 0, next = 0, at = begin;
@@ -114,8 +115,8 @@ static void put(uint32_t reg, uint64_t value) {
   hw_write(reg, (uint32_t)value);
 }
 
-// Patches of the same field share an entry. Values are written when a loop
-// begins.
+// Loads the entries of the port's table. Patches of the same field share an
+// entry. Values are written when a loop begins.
 INLINE bool load_entries(void) {
   uint32_t s = 0;
   num_entries = 0;
@@ -144,8 +145,8 @@ INLINE bool load_entries(void) {
   return true;
 }
 
-// Loads everything but the port's entries. Returns the end of the tables, or 0
-// if they are malformed.
+// Loads the tables into SMEM, but not the port's entries. Returns the end of
+// the tables, or 0 if they are malformed.
 INLINE uint64_t load_tables(const struct command* c, uint64_t at,
                             uint32_t counts, uint32_t begin, uint32_t end) {
   num_patches = counts & 0xFFFF;
@@ -170,8 +171,8 @@ static bool runs(uint32_t status) {
 }
 
 // Waits until at most `most` lists are in the port. False: another event must
-// be handled first. `room` is the free places when last read, minus the lists
-// pushed since; while it is large enough, no register is read.
+// be handled first. Callers look at `room` before: while it is large enough,
+// they read no register.
 INLINE bool wait_port(struct ring* ring, uint32_t most) {
   for (;;) {
     const uint32_t status = hw_read(REG_CORE_STATUS);
@@ -184,8 +185,9 @@ INLINE bool wait_port(struct ring* ring, uint32_t most) {
 
 enum next { NEXT_READY, NEXT_OTHER, NEXT_BAD };
 
-// Reads the chapter while the port is busy, then waits for the port to drain
-// before it writes the entries. Without a ring the port is empty.
+// Reads the next chapter while the port is busy. Before it writes the entries,
+// it waits until the port is empty. `ring` is null if the port is empty
+// already.
 static NOINLINE enum next next_chapter(struct ring* ring,
                                        const struct command* c) {
   static struct chapter chapter;
@@ -211,8 +213,8 @@ static enum next first_chapter(const struct command* c) {
 
 bool issue_load(const struct command* c, uint32_t stride) {
   escaped = false;
-  // Lists begin at a beat. If a beat holds several descriptors, programs cannot
-  // be cut at every place.
+  // A list must begin at a beat. If a beat holds several descriptors, a program
+  // cannot be cut before each of them.
   if (stride != DESCRIPTOR_BYTES) return false;
   chapters = (c->counts & COUNTS_CHAPTERS) != 0;
   if (chapters) {
@@ -225,8 +227,8 @@ bool issue_load(const struct command* c, uint32_t stride) {
 
 // Runs. -----------------------------------------------------------------------
 
-// Writes the entry values of a loop that begins, or of the run, after the lists
-// pushed before have used the old ones.
+// Writes the entry values of a loop that begins; loop 0 is the run. First it
+// waits until the lists that use the old values have left the port.
 static bool begin_entries(struct ring* ring, uint32_t loop, uint32_t s,
                           uint32_t to) {
   bool waited = false;
@@ -271,7 +273,8 @@ static inline void name(const struct list* list) {
   hw_write(REG_STREAM_PATCHES, list->entries);
 }
 
-// Waits for the flag and reads the word. -1: another event must be handled.
+// Waits for the loop's flag, then reads the word. Returns whether the word is
+// not 0. -1: another event must be handled, or the word is outside the window.
 static int condition(struct ring* ring, const struct loop* loop) {
   static uint32_t line[DESCRIPTOR_WORDS];
   hw_write(REG_FLAG_WAIT, 1u << loop->flag);
@@ -315,7 +318,7 @@ INLINE bool run_lists(struct ring* ring, uint32_t begin, uint32_t end) {
       passes[l + 1] = 0;
       if (!begin_entries(ring, l + 1, first_list[l], end_list[l])) return false;
       if (loops[l].flag == LOOP_ALWAYS && after[l] == l + 1) {
-        // All passes of the loop are one and the same list.
+        // The loop is a single list: push it once for each pass.
         name(&lists[s]);
         for (uint32_t left = loops[l].count; left > 0; left--) {
           if (!push(ring, &lists[s])) return false;
@@ -355,7 +358,7 @@ INLINE bool begin_run(struct ring* ring) {
 }
 
 static NOINLINE bool run_chapters(struct ring* ring, const struct command* c) {
-  // The previous run has drained the port.
+  // The previous run has emptied the port.
   if (passes[0] != 0 && first_chapter(c) != NEXT_READY) return false;
   for (uint32_t begin = 0;;) {
     if (!begin_run(ring) || !run_lists(ring, begin, chapter_end)) return true;

@@ -14,19 +14,18 @@
 #define DESCRIPTOR_BYTES 64
 #define DESCRIPTOR_WORDS 16
 #define PLACES 8  // places of the issue port
-#define TRAIL 64  // exceeds the lists in the port and in the core's queues
+#define TRAIL 64  // more than the lists in the port and in the core's queues
 #define MAX_LISTS (2 * MAX_LOOPS + 1)
-#define MAX_LIST 65536  // descriptors of a list with patches
+#define MAX_LIST 65536  // most descriptors of a list with patches
 #define FIELD_BITS 0xFFFFFFu
 #define FIELD_LSB(field) ((field)&0xFFFFu)
 #define FIELD_SIZE(field) ((field) >> 16 & 0xFFu)
 #define FIELD_LOOP(field) ((field) >> 24)
-// The code that a launch of one chapter runs is inlined, so that it makes no
-// calls.
+// The code for a launch of one chapter is inlined, so that it makes no calls.
 #define INLINE static inline __attribute__((always_inline))
 #define NOINLINE __attribute__((noinline))
 
-// Descriptors between two places at which loops begin or end.
+// The descriptors from one beginning or end of a loop to the next.
 struct list {
   uint32_t from, length;
   uint32_t addr[2];

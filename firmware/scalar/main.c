@@ -20,7 +20,8 @@ static void cancel_waiting(struct ring* ring) {
   ring->request = REQUEST_NONE;
 }
 
-// Prepares the completion for program_run before the next doorbell.
+// Writes the completion of a command. Then resets it for the next program_run,
+// ahead of the next doorbell.
 static void complete(struct ring* ring, uint32_t sequence) {
   if (completion.status != STATUS_DONE) log_flush();
   ring_complete(ring, sequence, &completion);

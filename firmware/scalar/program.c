@@ -9,10 +9,10 @@
 
 #define CONTEXT_ALIGN 4096
 
-// The window that a program may access: HBM from base to limit. Context 0
+// The window of HBM that a program may access: from base to limit. Context 0
 // belongs to the host itself.
 static struct { uint32_t base[2], limit[2]; } contexts[MAX_CONTEXTS];
-static uint32_t last_context;  // the last context with a program in the core
+static uint32_t last_context;  // the context whose program was in the core last
 
 void program_init(void) {
   for (int i = 0; i < MAX_CONTEXTS; i++) {
@@ -103,7 +103,8 @@ static void capture(struct completion* out, bool issued) {
   log_event(LOG_FAULT, out->cause, out->index);
 }
 
-// Reports that the firmware itself left the window for the program.
+// Reports a fault of the firmware itself: it read outside the window while it
+// served the program.
 static bool capture_escape(struct completion* out) {
   uint64_t address;
   uint32_t index;
@@ -127,7 +128,8 @@ static inline void set_program(const uint32_t program[2], uint32_t length,
   hw_write(REG_WATCHDOG, watchdog);
 }
 
-// Clears the core between contexts, so that no context sees another one's data.
+// Clears the core between contexts, so that no context sees the data of
+// another.
 static void scrub(const struct image_header* image) {
   if (image->scrub_length == 0) return;
   hw_write(REG_BASE_LO, 0);
@@ -152,7 +154,8 @@ static __attribute__((noinline)) bool refuse(const struct command* c,
   return false;
 }
 
-// Runs all repetitions to the end. A straight list is already started.
+// Runs all repetitions to the end. If the program is a single list, the caller
+// has already started the first one.
 static __attribute__((noinline)) bool run_all(struct ring* ring,
                                               const struct command* c,
                                               struct completion* out) {
@@ -216,8 +219,9 @@ static __attribute__((noinline)) bool run_other(struct ring* ring,
   return run_all(ring, c, out);
 }
 
-// The path from a doorbell to the first descriptor of a straight list of the
-// host. It does only what this needs, and saves no register.
+// The fast path from a doorbell to the first descriptor: for a program of the
+// host (context 0) without tables, `after` and timeout. run_other handles
+// everything else, so this function saves no registers.
 bool program_run(struct ring* ring, const struct command* c,
                  struct completion* out) {
   out->begin = hw_read(REG_MTIME_LO);

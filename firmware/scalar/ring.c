@@ -37,8 +37,8 @@ bool ring_is_done(const struct ring* ring, uint32_t sequence) {
   return ring->done >> place(ring, sequence) & 1;
 }
 
-// Whether the launch that it waits for ended before and failed. The status is
-// known only for the last `entries` commands.
+// Whether the launch that this command waits for has already ended and failed.
+// Statuses are kept only for the last `entries` commands.
 static __attribute__((noinline)) bool ended_badly(const struct ring* ring,
                                                   uint32_t sequence,
                                                   uint32_t after) {
@@ -101,7 +101,8 @@ const struct command* ring_wait(struct ring* ring) {
   hw_window(false);
   hw_copy_prepare(ring->image->commands, ring->offset[at], c);
   while (!(hw_read(REG_EVENTS) & EVENTS_DOORBELL)) hw_sleep();
-  // Starts the copy whatever the host wants; the rest overlaps with the copy.
+  // Starts the copy before it is known what the host wants, so that the work
+  // below overlaps with the copy.
   hw_copy_in_begin(sizeof *c);
   take_doorbell(ring);
   ring->orphans = 0;
@@ -136,8 +137,8 @@ bool ring_pick(const struct ring* ring, uint32_t* sequence) {
       *sequence = s;
       return s == ring->head;
     }
-    // A command that waits for itself or for a later one is not held back here;
-    // program_run refuses it.
+    // A command that waits for itself or for a later one is not held back here,
+    // because program_run refuses it.
     if (c->after != 0 && c->after < c->tag &&
         !ring_is_done(ring, c->after - 1)) {
       continue;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Joins consecutive beats (one tag, successive addresses) to INCR bursts of up to MaxBeats that cross no 4 KiB boundary. A
-// burst is offered when it is full, when the next beat does not join it, or when no beat came for Linger cycles; it still grows
-// until it is taken. The user compares ahead of time whether a beat follows the one before it, so the comparison is not in the
-// path of the handshake. Order is kept. One beat a cycle; a lone beat is offered Linger + 1 cycles after it came.
+// Merges beats of one tag and successive addresses into INCR bursts of up to MaxBeats that cross no 4 KiB boundary. A burst is
+// offered when it is full, when the next beat does not continue it, or when no beat came for Linger cycles. Until it is taken,
+// it still accepts beats. The user computes follows_i ahead of time, so the comparison is not in the path of the handshake.
+// Order is kept. Throughput: one beat a cycle. Latency: a single beat is offered Linger + 1 cycles after it came.
 // Docs: docs/dram.md. Test: tests/rtl/dram.
 
 module systole_axi_burst #(
@@ -73,7 +73,7 @@ module systole_axi_burst #(
     end
   end
 
-  // Only an offered burst is taken. A burst stays inside 4 KiB. follows_i is right.
+  // Checks: only an offered burst is taken; a burst stays inside 4 KiB; follows_i is right.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_take : assert (!take_i || offer_o);

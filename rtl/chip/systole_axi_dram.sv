@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Memory of a board's chip: turns the clients' reads and writes into INCR bursts of one AXI4 master with one ID and full-width
-// beats. Responses come in the order of acceptance and never stall. A read of data that are being written waits for the write's
-// response. One beat a cycle; a read's address leaves 6 cycles after its acceptance, its data 1 cycle after they came.
+// Memory controller of a board's chip: merges the clients' reads and writes into INCR bursts of one AXI4 master with one ID and
+// full-width beats. Responses come in the order of acceptance and are never stalled. A read of data that are being written
+// stalls until the write's response. Throughput: one beat a cycle. Latency: a read's address leaves 6 cycles after the read was
+// accepted; the data reach the client 1 cycle after they came from the bus.
 // Docs: docs/dram.md. Test: tests/rtl/dram.
 
 module systole_axi_dram
@@ -11,16 +12,16 @@ module systole_axi_dram
   import systole_presets_pkg::AddrBits;
 #(
     parameter int unsigned D = 16,         // bytes of a beat
-    parameter int unsigned MemBits = 25,   // address bits of the memory; those above are ignored
+    parameter int unsigned MemBits = 25,   // address bits of the memory; higher bits are ignored
     parameter int unsigned MaxBeats = 16,  // beats of a burst, a power of two
-    parameter int unsigned Bursts = 16,    // bursts in flight, of each kind
+    parameter int unsigned Bursts = 16,    // read bursts in flight, and write bursts in flight
     parameter int unsigned WrDepth = 32    // beats of write data, at least MaxBeats
 ) (
     input  logic                       clk_i,
     input  logic                       rst_ni,
 
-    // Clients. A read's response cannot be refused; the responses of a client come in order. Every read accepted after a write
-    // sees that write. Addresses are byte addresses whose bits inside the beat are ignored; mask 1: write the byte.
+    // Clients. A client cannot stall its responses, and they come in order. Every read accepted after a write sees that write.
+    // Addresses are byte addresses whose bits inside the beat are ignored. wr_mask_i has the byte enables.
     input  logic [NumRd-1:0]               rd_valid_i,
     output logic [NumRd-1:0]               rd_ready_o,
     // verilator lint_off UNUSEDSIGNAL
@@ -58,7 +59,7 @@ module systole_axi_dram
     return AddrBits'({beat, BeatShift'(0)});
   endfunction
 
-  // The place of a beat in the table of pending writes: an aligned group of MaxBeats beats shares a place.
+  // Entry of a beat in the table of pending writes. The beats of an aligned group of MaxBeats share an entry.
   function automatic hash_t hash_of(beat_t beat);
     hash_t h;
     h = '0;
@@ -80,12 +81,12 @@ module systole_axi_dram
   assign status_o = '{
       outstanding: outstanding_q,
       error: '{valid: error_q, code: systole_isa_pkg::FaultMemoryError, addr: error_addr_q}, ecc: '0, perf: perf_q};
-  // A client has room for everything it requested, so no response stalls.
+  // A client has room for everything that it requested, so responses never stall.
   assign dram_req_o = '{
       awvalid: awvalid_q, awaddr: awaddr_q, awlen: awlen_q, wvalid: wvalid_q, wlast: wlast_q, bready: 1'b1,
       arvalid: arvalid_q, araddr: araddr_q, arlen: arlen_q, rready: 1'b1};
 
-  // Reads: taken from the client whose turn it is, then stalled while their place is being written.
+  // Reads: taken from the client whose turn it is, then stalled while their entry has a pending write.
   logic [RdBits-1:0] rd_idx, rs_client, r_client_q;
   logic              rd_room, rd_take, rs_valid, rs_ready, r_valid_q, r_ready, r_pass, r_follows_q, hazard;
   beat_t             rd_beat, rs_beat, r_beat_q, r_next_q;
@@ -119,10 +120,10 @@ module systole_axi_dram
     end
   end
 
-  // Places with writes that the memory has not answered. A write is marked here before any read accepted after it checks its
-  // place.
+  // Table of pending writes: an entry is marked while a write to it may lack the memory's response. A write marks its entry
+  // before any read that was accepted after it checks that entry. All marks are cleared when no write is pending.
   logic [2**HashBits-1:0] writing_q;
-  logic [PendBits-1:0]    pending_q;  // beats accepted but not answered
+  logic [PendBits-1:0]    pending_q;  // write beats accepted and not yet answered
   logic                   mark_q;
   hash_t                  mark_hash_q;
   logic                   wr_take, b_pop;
@@ -144,7 +145,7 @@ module systole_axi_dram
     end
   end
 
-  // Read bursts and the clients they belong to.
+  // Read bursts, and the client of each in order.
   logic               rb_offer, rb_take, rb_idle, ro_room, ro_valid, ro_pop;
   logic [RdBits-1:0]  rb_client, ro_client;
   beat_t              rb_beat, ro_beat;
@@ -184,7 +185,7 @@ module systole_axi_dram
     if (dram_rsp_i.rvalid) rd_rsp_data_o <= dram_rdata_i;
   end
 
-  // Writes: none is accepted while a read waits for earlier ones.
+  // Writes. None is accepted while a read stalls on a pending write, so that the pending writes drain.
   logic [WrBits-1:0] wr_idx;
   logic              wr_room, wd_room, ws_room, wait_q, wd_valid, wd_pop, ws_valid, ws_ready, ws_follows;
   beat_t             ws_beat, wr_next_q;
@@ -214,7 +215,8 @@ module systole_axi_dram
       .valid_o(ws_valid), .ready_i(ws_ready), .data_o({ws_follows, ws_beat}), .count_o(ws_count)
   );
 
-  // Write bursts: the address, then the data by the list of lengths, then the responses. A burst needs room in both lists.
+  // Write bursts. u_wr_length has the lengths of the bursts whose data are still to be sent, u_wr_order the bursts that the
+  // memory has not answered. A burst needs room in both.
   logic               wb_offer, wb_take, wb_idle, wl_room, wl_valid, wl_pop, b_room, b_valid, unused_tag;
   beat_t              wb_beat, b_beat;
   logic [LenBits-1:0] wb_len, wl_len, sent_q;
@@ -286,8 +288,8 @@ module systole_axi_dram
     perf_q.wr_beat <= rst_ni && wr_take;
   end
 
-  // The parameters are legal. Clients hold their requests. The memory answers only what was requested, and each burst
-  // completely.
+  // Checks: the parameters are legal; clients hold their requests; the memory answers only what was requested; the counts
+  // agree.
   initial a_shape : assert (D == 1 << BeatShift && D <= 128 && MaxBeats <= 4096 / D && WrDepth >= MaxBeats && MemBits <= AddrBits);
   logic [NumRd-1:0]               rd_held_q, rd_kept;
   logic [NumWr-1:0]               wr_held_q, wr_kept;

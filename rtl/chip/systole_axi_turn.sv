@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Registered round robin: a client keeps its turn for up to Burst transfers in a row while it requests; then the next
-// requesting client gets it. A change costs one cycle. ready_o does not depend on valid_i. No client waits for more than (N -
-// 1) x Burst transfers. Docs: docs/dram.md. Test: tests/rtl/dram.
+// Round-robin arbiter with a registered turn. A client keeps its turn for up to Burst transfers in a row while it requests.
+// Then the next requesting client gets the turn, which costs one cycle. ready_o does not depend on valid_i. No client waits for
+// more than (N - 1) x Burst transfers.
+// Docs: docs/dram.md. Test: tests/rtl/dram.
 
 module systole_axi_turn #(
     parameter int unsigned N = 4,
@@ -16,7 +17,7 @@ module systole_axi_turn #(
     input  logic               room_i,   // the receiver of the transfers has room
     output logic [N-1:0]       ready_o,
     output logic [IdxBits-1:0] idx_o,    // the client whose turn it is
-    output logic               take_o    // it transfers in this cycle
+    output logic               take_o    // that client transfers in this cycle
 );
   localparam int unsigned RunBits = $clog2(Burst + 1);
 
@@ -36,7 +37,7 @@ module systole_axi_turn #(
   assign take_o  = (valid_i & ready_o) != '0;
   assign move    = others && (!asks || run_q == RunBits'(Burst) || (take_o && run_q == RunBits'(Burst - 1)));
 
-  // The nearest requesting client after this one: the loop goes from the farthest to the nearest, which overwrites the others.
+  // The next requesting client in the round. The loop goes from the farthest client to the nearest, so the nearest wins.
   always_comb begin
     next = idx_q;
     for (int unsigned j = N - 1; j >= 1; j--) begin
@@ -60,7 +61,7 @@ module systole_axi_turn #(
     end
   end
 
-  // The turn is one-hot and agrees with the index.
+  // Checks: the turn is one-hot and agrees with the index; a run is not too long.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_turn : assert (turn_q == N'(1) << idx_q);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Splits AXI4-Lite to two slaves, one write and one read at a time. An access is delayed by one cycle, in which its slave is
-// decoded. An access to the second slave also waits while hold_second_i is high. Docs: docs/chip.md. Test: tests/rtl/chip,
-// tests/system.
+// Connects an AXI4-Lite master to two slaves, with one write and one read at a time. Decoding the slave delays an access by one
+// cycle. An access to the second slave also waits while hold_second_i is high.
+// Docs: docs/chip.md. Test: tests/rtl/chip, tests/system.
 
 module systole_axil_split
   import systole_bus_pkg::*;
@@ -11,7 +11,7 @@ module systole_axil_split
     input  logic      clk_i,
     input  logic      rst_ni,
 
-    input  axil_req_t req_i,  // the highest bit of an address says which slave
+    input  axil_req_t req_i,  // the highest address bit selects the slave
     output axil_rsp_t rsp_o,
 
     input  logic      hold_second_i,
@@ -19,7 +19,7 @@ module systole_axil_split
     output axil_req_t req_o [2],
     input  axil_rsp_t rsp_i [2]
 );
-  // The slave of the current access. An address or data that were accepted are not offered again.
+  // The slave of the current access. An address or data that the slave has accepted are not offered again.
   logic write_q, write_to_q, aw_done_q, w_done_q, read_q, read_to_q, ar_done_q;
   logic aw_second, ar_second, aw_take, w_take, ar_take;
   assign aw_second = req_i.awaddr[AxilBits-1];
@@ -66,7 +66,7 @@ module systole_axil_split
     if (!read_q) read_to_q <= ar_second;
   end
 
-  // A slave answers only after it accepted the whole access.
+  // Checks: a slave answers only after it accepted the whole access.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_write : assert (!rsp_o.bvalid || (aw_done_q && w_done_q));

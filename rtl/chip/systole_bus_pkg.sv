@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Bundles of the chip's buses: signals driven by a master (req) and by a slave (rsp). Data and strobes, whose width depends on
-// the configuration, are separate ports. Docs: docs/design.md.
+// Structs for the chip's buses: signals driven by a master (req) and by a slave (rsp). Data and strobes, whose width depends on
+// the configuration, are separate ports.
+// Docs: docs/design.md.
 
 package systole_bus_pkg;
   import systole_presets_pkg::AddrBits;
@@ -72,22 +73,22 @@ package systole_bus_pkg;
     logic [3:0] rid;
   } axi_rsp_t;
 
-  // From a queue to its unit (docs/design.md). All of it comes from flip-flops, except that valid is gated by the freeze.
+  // From a queue to its unit (docs/design.md). All signals come from flip-flops, except that the freeze gates valid.
   typedef struct packed {
-    logic  peek;   // desc is the next to start; its flags may not be there yet
+    logic  peek;   // desc starts next, but it may still wait for sync flags
     logic  valid;  // desc starts when the unit is ready
     desc_t desc;
   } unit_req_t;
 
-  // From a unit to its queue. ready does not depend on valid; all other signals are pulses or belong to one.
+  // From a unit to its queue. ready does not depend on valid. All other signals are pulses, or belong to a pulse.
   typedef struct packed {
     logic                ready;
     logic                done;      // the oldest descriptor in flight is complete
     logic                progress;  // the unit moved data
-    logic                fault;     // pulse; the next three belong to it
+    logic                fault;     // pulse; the next three fields belong to it
     fault_e              code;
     logic [AddrBits-1:0] addr;
-    logic                newest;    // the fault is of the newest descriptor in flight, otherwise of the oldest
+    logic                newest;    // 1: the fault belongs to the newest descriptor in flight; 0: to the oldest
   } unit_rsp_t;
 
   // A fault of the sequencer.
@@ -98,7 +99,7 @@ package systole_bus_pkg;
     logic [AddrBits-1:0] addr;
   } seq_fault_t;
 
-  // From the registers to the core. All come from flip-flops; all but cycle hold while a program runs.
+  // From the registers to the core. All come from flip-flops. All but cycle hold while a program runs.
   typedef struct packed {
     logic [AddrBits-1:0] prog_addr;
     logic [PcBits-1:0]   prog_len;
@@ -106,14 +107,15 @@ package systole_bus_pkg;
     logic                issue;  // the descriptors come from the issue port; chips without a scalar unit: 0
     logic [AddrBits-1:0] base;      // lowest address of memory accesses, a multiple of the beat; chips without a scalar unit: 0
     logic                isolated;  // the program may not use the flags between cores; chips without a scalar unit: 0
-    logic [63:0]         cycle;  // since the start
+    logic [63:0]         cycle;  // cycles since the start
   } core_ctl_t;
 
-  // An entry of the patch table (systole_patch): its value is added to a field of a descriptor each time its list is run.
+  // An entry of the patch table (systole_patch). Each time its list runs, its value is added to a field of one of the list's
+  // descriptors.
   localparam int unsigned Patches = 256;
   localparam int unsigned PatchBits = $clog2(Patches);
   typedef struct packed {
-    logic [5:0]  bits;   // width - 1; the width is at most AddrBits, and the field lies within two words of 32 bits
+    logic [5:0]  bits;   // width - 1; the field has at most AddrBits bits and lies within two words of 32 bits
     logic [8:0]  lsb;    // lowest bit of the field in the descriptor
     logic [15:0] index;  // number of the descriptor in the list
   } patch_field_t;
@@ -125,7 +127,7 @@ package systole_bus_pkg;
     logic [AddrBits-1:0]  data;
   } patch_req_t;
 
-  // From the scalar unit to the sequencer: the program's next descriptor, or the next list, with a valid-ready handshake.
+  // From the scalar unit to the sequencer, with a valid-ready handshake: the program's next descriptor, or its next list.
   typedef struct packed {
     patch_req_t patch;  // independent of the handshake
     logic       valid;
@@ -135,7 +137,7 @@ package systole_bus_pkg;
 
   typedef struct packed {
     logic [DescBits-AddrBits-2*PatchBits-34:0] unused;
-    logic [PatchBits:0]                        patches;  // number of its table entries, which are in the order of their descriptors
+    logic [PatchBits:0]                        patches;  // number of the list's table entries, which are in the order of their descriptors
     logic [PatchBits-1:0]                      first;
     logic [31:0]                               len;      // descriptors
     logic [AddrBits-1:0]                       addr;     // a multiple of 64 and of the beat
@@ -144,26 +146,27 @@ package systole_bus_pkg;
   // Between the scalar unit and the sync flags; one bit per flag.
   typedef struct packed {
     logic [NumFlags-1:0] post;  // pulse: add 1 to each
-    logic [NumFlags-1:0] want;  // level, until all of them are taken
+    logic [NumFlags-1:0] want;  // level: take 1 from each; held until all are taken
   } flag_req_t;
 
   typedef struct packed {
-    logic                taken;  // pulse: 1 is subtracted from each wanted flag
+    logic                taken;  // pulse: 1 was subtracted from each wanted flag
     logic [NumFlags-1:0] there;  // the flag is at least 1
   } flag_rsp_t;
 
-  // Between a core and the sync flags that others post; one bit per flag, pulses.
+  // Between a core and the sync flags that other cores post; one bit per flag, pulses.
   typedef struct packed {
-    logic [LinkFlags-1:0] link;  // of packets: add 1 to each; chips without links: 0
+    logic [LinkFlags-1:0] link;  // from packets: add 1 to each; 0 in chips without links
     logic [PeerFlags-1:0] post;  // from the other core: add 1 to each
-    logic [PeerFlags-1:0] take;  // one post of this core to each flag has left
+    logic [PeerFlags-1:0] take;  // one post of this core to the flag has left
   } peer_req_t;
 
   typedef struct packed {
     logic [PeerFlags-1:0] posted;  // level: posts of this core that have not left yet
   } peer_rsp_t;
 
-  // From the scalar unit to the registers: its control of the core while it owns it, and the answer of its own registers.
+  // From the scalar unit to the registers: its control of the core, valid while it owns the core, and the response of its own
+  // registers.
   typedef struct packed {
     logic                owns;
     logic                start;  // pulse
@@ -180,7 +183,7 @@ package systole_bus_pkg;
     logic [31:0]         data;
   } scalar_ctl_t;
 
-  // From the registers to those of the scalar unit that the host sees, or to those of the links.
+  // A host access that the registers pass on: to the scalar unit's host registers, or to the registers of the links.
   typedef struct packed {
     logic        valid;  // pulse
     logic        write;
@@ -208,10 +211,10 @@ package systole_bus_pkg;
     logic [AddrBits-1:0] addr;
   } mem_error_t;
 
-  // ECC events in the answers of a core's own memory, for the registers.
+  // ECC events in the responses of a core's own memory, for the registers.
   typedef struct packed {
-    logic                fixed;  // pulse: one bit of a word was wrong, or one each in several words
-    logic                bad;    // pulse: two bits of a word were wrong
+    logic                fixed;  // pulse: one bit flip was corrected, or one in each of several words
+    logic                bad;    // pulse: a word had two bit flips, which cannot be corrected
     logic [AddrBits-1:0] addr;   // of the first such word
   } ecc_event_t;
 
@@ -223,14 +226,15 @@ package systole_bus_pkg;
   localparam int unsigned WrStore = 0;
   localparam int unsigned WrHost = 1;
 
-  // Beats of a client's turn while others request. Weights, activations and programs stream; the host gets short turns with low
-  // latency.
+  // Longest turn of a client in beats, while other clients request. Weights, activations and programs stream; the host gets
+  // short turns with low latency.
   localparam logic [7:0] StreamBurst = 8'd64;
   localparam logic [7:0] HostBurst = 8'd8;
   localparam logic [NumRd-1:0][7:0] RdBurst = {HostBurst, {3{StreamBurst}}};
   localparam logic [NumWr-1:0][7:0] WrBurst = {HostBurst, StreamBurst};
 
-  // Beside those: the scalar unit, in chips that have one, has a client of each kind, which comes after them.
+  // A chip with a scalar unit has one more read client and one more write client, the scalar unit's. They come after those
+  // above.
   function automatic int unsigned num_rd(int unsigned smem_bytes);
     return NumRd + 32'(smem_bytes != 0);
   endfunction
@@ -238,15 +242,15 @@ package systole_bus_pkg;
     return NumWr + 32'(smem_bytes != 0);
   endfunction
 
-  // From the memory of a core, beside the answers to its clients.
+  // From the memory of a core, in addition to the responses to its clients.
   typedef struct packed {
-    logic                   outstanding;  // reads without an answer or writes that are not in the memory yet
+    logic                   outstanding;  // some reads have no response yet, or some writes are not in the memory yet
     mem_error_t             error;        // the memory's bus answered with an error, or ECC found an uncorrectable one
     ecc_event_t             ecc;          // chips without ECC: 0
     systole_hbm_pkg::perf_t perf;
   } mem_status_t;
 
-  // A client of each kind in one: the scalar unit, or the other core in chips of two cores.
+  // A read client and a write client together: those of the scalar unit, or of the other core in chips of two cores.
   typedef struct packed {
     logic                rd_valid;
     logic [AddrBits-1:0] rd_addr;
@@ -260,8 +264,8 @@ package systole_bus_pkg;
     logic wr_ready;
   } client_rsp_t;
 
-  // Between the two cores of a chip: what their crossings exchange, and the host's accesses to the second core's registers.
-  // Requests come only from flip-flops and the host's pins.
+  // Between the two cores of a chip: the signals between their crossings, and the host's accesses to the second core's
+  // registers. Requests come only from flip-flops and the host's pins.
   typedef struct packed {
     client_req_t          memory;    // to the other memory
     logic [PeerFlags-1:0] post;      // pulses: add 1 to each flag
@@ -279,24 +283,24 @@ package systole_bus_pkg;
     axil_rsp_t   axil;
   } cross_rsp_t;
 
-  // The chip's place in the torus of a device; both of its cores see it.
+  // Position of the chip in the torus of a device; both of its cores see it.
   typedef struct packed {
     logic [systole_link_pkg::CoordinateBits-1:0] x, y;
     logic [systole_link_pkg::CoordinateBits:0]   columns, rows;
   } torus_t;
 
-  // What a core's send unit is told, and what it offers to the network; a flit's bytes are beside.
+  // Inputs of a core's send unit, and the stream of flits from it to the network. A flit's bytes are a separate port.
   typedef struct packed {
     logic              core;   // number of the core
     torus_t            torus;
-    logic [AddrBits:0] last;   // end of accesses, in the memory of any core
+    logic [AddrBits:0] last;   // end of the accesses, the same in every core's memory
     logic              ready;  // the flit is taken
   } send_ctl_t;
 
   typedef struct packed {
     logic                    busy;   // packets wait or are being sent
     logic                    valid;
-    systole_link_pkg::send_t head;   // with each flit of its packet
+    systole_link_pkg::send_t head;   // header of the packet, repeated with each flit
     logic                    last;
   } send_stream_t;
 
@@ -306,30 +310,30 @@ package systole_bus_pkg;
     logic [systole_isa_pkg::NumQueues-1:0][31:0] index;
   } retire_t;
 
-  // From a core to its chip's part of the network (systole_network), and back. A flit's bytes, and those that it writes, are beside.
-  // All that comes from a core comes from flip-flops.
+  // From a core to its chip's part of the network (systole_network), and back. A flit's bytes and byte mask are separate ports.
+  // All signals from a core come from flip-flops.
   typedef struct packed {
     logic                    send_valid;
-    systole_link_pkg::send_t send_head;  // with each flit of its packet
+    systole_link_pkg::send_t send_head;  // header of the packet, repeated with each flit
     logic                    send_last;
     logic                    recv_ready;
-    host_reg_req_t           registers;  // of the links; the second core's read 0
+    host_reg_req_t           registers;  // host access to the registers of the links; reads from the second core return 0
   } net_req_t;
 
   typedef struct packed {
     logic                    send_ready;
     logic                    recv_valid;
-    systole_link_pkg::head_t recv_head;  // of a WRITE: with the flit's address
+    systole_link_pkg::head_t recv_head;  // header; in a WRITE, the address is that of this flit
     logic                    recv_last;
     logic                    core;       // number of the core
     torus_t                  torus;
     logic                    down;       // pulse: a link is down
-    logic [1:0]              down_link;  // which, held
+    logic [1:0]              down_link;  // number of that link; holds
     logic                    ack;        // pulse: answers registers
     logic [31:0]             data;
   } net_rsp_t;
 
-  // What a core shows outside.
+  // Status of a core, visible outside the chip.
   typedef struct packed {
     logic irq;
     logic running;  // a program runs

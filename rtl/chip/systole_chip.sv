@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A chip: the nodes of its cores, joined. The host interface is at the first one. Cores and memory are those of the preset;
-// systole_top has its ports as pins. Docs: docs/design.md, docs/chip.md. Test: tests/system, tests/rtl/chip.
+// A chip: one node for each core, and the connections between the nodes. The first node has the host interface. The preset
+// defines cores and memory. systole_top has the ports of this module as pins.
+// Docs: docs/design.md, docs/chip.md. Test: tests/system, tests/rtl/chip.
 
 module systole_chip
   import systole_presets_pkg::*;
@@ -14,7 +15,7 @@ module systole_chip
     localparam int unsigned Cores = Chip.Cores,
     localparam int unsigned D = beat_bytes(Chip.Core),
     localparam int unsigned H = axi_bytes(Chip.Core),
-    localparam int unsigned HbmPcs = max(Chip.HbmPcs, 2),  // pins: also of a chip without HBM
+    localparam int unsigned HbmPcs = max(Chip.HbmPcs, 2),  // a chip without HBM also has the pins
     localparam int unsigned LaneBits = 2 * max(Chip.LinkBytes, 4),
     localparam int unsigned FlitBytes = flit_bytes(Chip)
 ) (
@@ -38,7 +39,8 @@ module systole_chip
     output logic [systole_isa_pkg::NumQueues-1:0]       retire_valid_o [Cores],
     output logic [systole_isa_pkg::NumQueues-1:0][31:0] retire_index_o [Cores],
 
-    // HBM: the PHY of each pseudo-channel. A board's DRAM: an AXI4 master. What a chip does not have is 0.
+    // HBM: the PHY of each pseudo-channel. A board's DRAM: an AXI4 master. Outputs to a memory that the chip does not have are
+    // 0.
     output phy_req_t               phy_req_o [Cores][HbmPcs],
     input  phy_rsp_t               phy_rsp_i [Cores][HbmPcs],
     output dram_req_t              dram_req_o,
@@ -47,16 +49,16 @@ module systole_chip
     input  dram_rsp_t              dram_rsp_i,
     input  logic [D*8-1:0]         dram_rdata_i,
 
-    // Links: X+, X-, Y+, Y-, of four lanes each, {tag, bytes} (docs/link.md). Chips without links: 0.
+    // Links X+, X-, Y+, Y-, of four lanes each: {tag, bytes} (docs/link.md). 0 in chips without links.
     output logic [3:0][3:0][LaneBits+1:0] lanes_o,
     input  logic [3:0][3:0][LaneBits+1:0] lanes_i
 );
-  // From each core to the other one; in a chip of one core nothing comes.
+  // Signals from each core to the other one. A chip of one core has no other core, and they are 0.
   cross_req_t     cross_req [2];
   cross_rsp_t     cross_rsp [2];
   logic [D*9-1:0] cross_wr [2];
   logic [D*8-1:0] cross_rd_data [2];
-  // The first one's are the chip's.
+  // Outputs of each node; those of the first node are the chip's.
   axil_rsp_t      axil_rsp [Cores];
   axi_rsp_t       axi_rsp [Cores];
   logic [H*8-1:0] axi_rdata [Cores];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The core: sequencer, queues, sync flags, units, unified buffer and accumulators; everything but HBM and host interface. A start
-// resets it for one cycle, so a program finds flags, weight FIFO and saturation flag clear; memories keep their data.
+// The core: sequencer, queues, sync flags, units, unified buffer and accumulators; everything except the HBM and the host
+// interface. A start resets it for one cycle, so that a program finds flags, weight FIFO and saturation flag clear. Memories
+// keep their data.
 // Docs: docs/design.md, docs/sequencer.md. Test: tests/system.
 
 module systole_core
@@ -16,9 +17,9 @@ module systole_core
 #(
     parameter core_cfg_t Cfg = core_preset(PresetNano),
     parameter int unsigned FastArray = 0,  // 1: the array's simulation view (systole_mxu_array)
-    parameter bit          Issue = 1'b0,   // there is a scalar unit
-    parameter int unsigned Cores = 1,      // of the chip
-    parameter bit          Links = 1'b0,   // the chip has links
+    parameter bit          Issue = 1'b0,   // 1: the chip has a scalar unit
+    parameter int unsigned Cores = 1,      // cores of the chip
+    parameter bit          Links = 1'b0,   // 1: the chip has links
     parameter int unsigned FlitBytes = 16,
     localparam int unsigned D = beat_bytes(Cfg),
     localparam int unsigned NumWin = num_windows(Cfg),
@@ -26,16 +27,16 @@ module systole_core
 ) (
     input  logic                           clk_i,
     input  logic                           rst_ni,       // power-on or soft reset
-    input  logic                           freeze_i,     // soft reset to come: make no new access
+    input  logic                           freeze_i,     // a soft reset follows: make no new access
 
     // Registers (systole_csr).
     input  logic                           start_i,      // pulse
     input  systole_bus_pkg::core_ctl_t     ctl_i,
-    input  logic [AddrBits:0]              hbm_end_i,    // memory accesses of programs end at or below (and begin at or above ctl_i.base)
+    input  logic [AddrBits:0]              hbm_end_i,    // programs may access addresses from ctl_i.base to hbm_end_i - 1
     output systole_bus_pkg::core_status_t  status_o,
     output logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_o,
     // verilator lint_off UNUSEDSIGNAL
-    input  systole_bus_pkg::mem_status_t   mem_i,        // errors, and what is counted
+    input  systole_bus_pkg::mem_status_t   mem_i,        // errors, and events for the counters
     // verilator lint_on UNUSEDSIGNAL
 
     // Scalar unit: issue port and sync flags; 0 without one.
@@ -53,7 +54,7 @@ module systole_core
     input  logic [2:0]                     rd_ready_i,
     output logic [2:0][AddrBits-1:0]       rd_addr_o,
     input  logic [2:0]                     rd_rsp_valid_i,
-    input  logic [2:0]                     rd_rsp_far_i,  // with it: of the last bus of the next
+    input  logic [2:0]                     rd_rsp_far_i,  // with it: the data are from the other core, on the last bus of rd_rsp_data_i
     input  logic [Cores-1:0][D*8-1:0]      rd_rsp_data_i,
     output logic                           wr_valid_o,
     input  logic                           wr_ready_i,
@@ -74,7 +75,7 @@ module systole_core
   localparam int unsigned LaneBits = $clog2(Cfg.Cols + 1);
   localparam int unsigned MxuInFlight = max_in_flight(array_latency(Cfg.Rows, Cfg.Cols, Cfg.CellStages));
 
-  // A start clears what a program must find clear; the program begins in the cycle after that.
+  // A start clears the state that a program must find clear. The program begins one cycle later.
   logic clear_q, begin_q, core_rst_n;
   always_ff @(posedge clk_i) begin
     clear_q <= rst_ni && start_i;
@@ -82,7 +83,7 @@ module systole_core
   end
   assign core_rst_n = rst_ni && !clear_q;
 
-  // What memory answers with: of the core's own, or of the other core's.
+  // Read data, from the core's own memory or from the other core's.
   logic [D*8-1:0] fetch_data, weight_data, load_data;
   if (Cores > 1) begin : gen_far
     assign fetch_data  = rd_rsp_far_i[0] ? rd_rsp_data_i[1] : rd_rsp_data_i[0];
@@ -96,7 +97,7 @@ module systole_core
     assign unused = &{1'b0, rd_rsp_far_i};
   end
 
-  // Program control; the units in the order of the queue numbers.
+  // Program control. req and rsp are indexed by queue number.
   unit_req_t                    req [NumQueues];
   unit_rsp_t                    rsp [NumQueues];
   logic [NumQueues-1:0]         done, q_idle, q_busy, q_waiting, freeze, freeze_q;
@@ -113,7 +114,8 @@ module systole_core
       .idle_o(q_idle), .busy_o(q_busy), .waiting_o(q_waiting), .dispatch_stall_o(dispatch_stall),
       .retire_valid_o(retire_o.valid), .retire_index_o(retire_o.index)
   );
-  // The units lie far from the control, and what they gate goes on to arbiters: the way to them takes a cycle of its own.
+  // The units are far from the control, and the freeze gates requests that go on to arbiters. So it crosses to the units in a
+  // pipeline stage of its own.
   always_ff @(posedge clk_i) freeze_q <= freeze;
   for (genvar q = 0; q < NumQueues; q++) begin : gen_done
     assign done[q] = rsp[q].done;
@@ -149,7 +151,7 @@ module systole_core
   logic [D*8-1:0]        wf_data;
   logic [15:0]           wf_free;
   // verilator lint_off UNUSEDSIGNAL
-  logic [T-1:0]          tile_win_valid;  // bf16
+  logic [T-1:0]          tile_win_valid;  // used with bf16 only
   logic [T-1:0][1:0]     tile_win_need;
   logic [T-1:0][UbAddrBits-1:0] tile_win_addr;
   // verilator lint_on UNUSEDSIGNAL
@@ -217,7 +219,7 @@ module systole_core
   logic signed [31:0]     acc_feed_data [Cfg.Cols];
   logic                   mxu_vector, mxu_stall_weights, mxu_stall_swap, mxu_stall_acc, mxu_stall_ub;
   logic                   vec_stall_ub, vec_saturated, vec_saturated_q;
-  logic [LaneBits-1:0]    mxu_nan, mxu_inf, vec_nan, vec_inf;  // elements
+  logic [LaneBits-1:0]    mxu_nan, mxu_inf, vec_nan, vec_inf;  // number of elements in this cycle
 
   systole_mxu #(.Cfg(Cfg), .FastArray(FastArray)) u_mxu (
       .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueMxu]), .flush_i(begin_q),
@@ -242,7 +244,7 @@ module systole_core
       .saturated_o(acc_saturated), .nan_o(mxu_nan), .inf_o(mxu_inf)
   );
 
-  // Vector unit: the quantising one, or the programmable one.
+  // Vector unit: the quantising one (int8) or the programmable one (bf16).
   if (!Bf16) begin : gen_int8
     systole_vector #(.Cfg(Cfg)) u_vector (
         .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueVector]),
@@ -260,7 +262,7 @@ module systole_core
   end else begin : gen_bf16
     logic [W*8-1:0] vrd_data [2];
     // verilator lint_off UNUSEDSIGNAL
-    logic [systole_vpu_types_pkg::Units-1:0] rows;  // not counted
+    logic [systole_vpu_types_pkg::Units-1:0] rows;  // not used for counters
     // verilator lint_on UNUSEDSIGNAL
     assign vrd_data = '{win_data[S], win_data[S+1]};
 
@@ -295,7 +297,7 @@ module systole_core
     status_o.acc_saturated = acc_saturated || vec_saturated_q;
   end
 
-  // Performance counters: what each grows by in this cycle of a program.
+  // Performance counters: the increment of each in this cycle of a program.
   logic acc_stall;
   assign acc_stall = acc_rd_valid && !acc_rd_ready;
   always_comb begin
@@ -337,7 +339,7 @@ module systole_core
     ctr_inc_o[CtrSendBytes]       = send_o.valid && send_i.ready && send_o.head.length != '0 ? CtrIncBits'(FlitBytes) : '0;
   end
 
-  // A unit never tells a fault without a code; all is quiet at the end of a program.
+  // Checks: every fault has a code; at the end of a program, all queues are idle and no memory access is requested.
   always_ff @(posedge clk_i) begin
     if (core_rst_n) begin
       for (int unsigned q = 0; q < NumQueues; q++) a_code : assert (!rsp[q].fault || rsp[q].code != FaultNone);

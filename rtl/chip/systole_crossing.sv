@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Connects a core to both memories of a chip with two cores, and its posts to the other core. Requests to its own memory pass
-// without delay; those to the other memory share one client there. A client has reads in flight in only one memory at a time,
-// so they are answered in order. Everything that crosses keeps its order: reads and posts follow the writes accepted before
-// them. One beat a cycle each way; a read takes 3 cycles more than a read of the other core itself. Docs: docs/chip.md. Test:
-// tests/rtl/chip.
+// Connects a core of a two-core chip to both memories, and carries its posts to the other core. Requests to its own memory pass
+// without delay. Requests to the other memory share one client there. A client has reads in flight in only one memory at a
+// time, so its responses come in order. Writes that cross keep their order, and reads and posts stay behind the writes accepted
+// before them. Throughput: one beat a cycle each way. Latency: a read takes 3 cycles more than a read by the other core itself.
+// Docs: docs/chip.md. Test: tests/rtl/chip.
 
 module systole_crossing
   import systole_presets_pkg::AddrBits;
@@ -22,7 +22,7 @@ module systole_crossing
     input  logic                           clk_i,
     input  logic                           rst_ni,
 
-    // The core's clients. A response cannot be refused; far: its data are on far_rd_data_o.
+    // The core's clients. A client cannot stall a response. With rd_rsp_far_o, the data are on far_rd_data_o.
     input  logic [Rds-1:0]                 rd_valid_i,
     output logic [Rds-1:0]                 rd_ready_o,
     input  logic [Rds-1:0][AddrBits-1:0]   rd_addr_i,
@@ -34,10 +34,10 @@ module systole_crossing
     input  logic [Wrs-1:0][AddrBits-1:0]   wr_addr_i,
     input  logic [Wrs-1:0][D*8-1:0]        wr_data_i,
     input  logic [Wrs-1:0][D-1:0]          wr_mask_i,
-    output logic                           outstanding_o,  // reads without an answer, or writes that cross
-    output logic                           crossing_o,     // writes that cross
+    output logic                           outstanding_o,  // reads have no response yet, or writes are crossing
+    output logic                           crossing_o,     // writes are crossing
 
-    // Its own memory: only the handshakes, one bit per client; the other signals go there directly.
+    // The core's own memory. Only the handshakes pass through here, one bit per client; the other signals go there directly.
     output logic [Rds-1:0]                 own_rd_valid_o,
     input  logic [Rds-1:0]                 own_rd_ready_i,
     input  logic [Rds-1:0]                 own_rd_rsp_valid_i,
@@ -51,7 +51,7 @@ module systole_crossing
     input  client_rsp_t                    far_rsp_i,
     input  logic [D*8-1:0]                 far_rd_data_i,
 
-    // Posts to the other core's sync flags: those that wait, those that leave, those that arrive there.
+    // Posts to the other core's sync flags: posts that wait in this core, that leave it, and that arrive in the other core.
     input  logic [PeerFlags-1:0]           posted_i,
     output logic [PeerFlags-1:0]           post_take_o,
     output logic [PeerFlags-1:0]           post_o
@@ -59,14 +59,15 @@ module systole_crossing
   localparam int unsigned RdBits = Rds > 1 ? $clog2(Rds) : 1;
   localparam int unsigned WrBits = Wrs > 1 ? $clog2(Wrs) : 1;
   localparam int unsigned CountBits = 10;   // of the count of a client's reads in flight
-  localparam int unsigned FarReads = 128;   // reads in flight: covers the other memory's latency
-  localparam int unsigned WritesBits = 2;   // of the count of writes that cross: two at most
+  localparam int unsigned FarReads = 128;   // reads in flight, enough to cover the other memory's latency
+  localparam int unsigned WritesBits = 2;   // of the count of writes that cross, at most two
   typedef logic [WritesBits-1:0] writes_t;
 
   logic hold_rd, hold_wr;
   systole_prim_hold #(.Streams(2)) u_hold (.clk_i, .hold_o({hold_wr, hold_rd}));
 
-  // Reads: which memory a client requests, and whether it may while its other reads are in flight.
+  // Reads. A client may request a memory only while it has no reads in flight in the other one. place_q is the memory of its
+  // reads in flight.
   logic [Rds-1:0]                rd_far, rd_go, rd_far_ready, rd_accept, busy_q, place_q, far_rsp_q;
   logic [Rds-1:0][CountBits-1:0] count_q;
 
@@ -95,7 +96,7 @@ module systole_crossing
   logic                wr_any, wr_room, wr_place, wr_in, wr_out;
   logic [WrBits-1:0]   wr_idx;
   logic [MemBits-1:0]  wr_out_addr, rd_out_addr;
-  writes_t             writes_q, writes_before;  // writes not yet in the other memory; those that remain after this cycle
+  writes_t             writes_q, writes_before;  // writes not yet in the other memory; those of them that remain after this cycle
 
   for (genvar w = 0; w < Wrs; w++) begin : gen_write
     assign wr_far[w]       = wr_addr_i[w][MemBits];
@@ -121,12 +122,12 @@ module systole_crossing
   assign crossing_o        = writes_q != '0;
   always_ff @(posedge clk_i) writes_q <= rst_ni ? writes_before + writes_t'(wr_in) : '0;
 
-  // Number of writes still ahead of a read or a post; they leave one by one.
+  // Number of writes that are still ahead of a read or a post after this cycle. Writes leave one at a time.
   function automatic writes_t after(writes_t behind, logic out);
     return behind != '0 && out ? behind - 1'b1 : behind;
   endfunction
 
-  // Reads that cross, in stages: arbitration | wait for the writes ahead | on the way.
+  // Reads that cross, in stages: arbitration | stall until the writes ahead have left | skid buffer to the other memory.
   logic               rd_any, rd_room, rd_valid_q, rd_pass, order_room, on_room;
   logic [RdBits-1:0]  rd_idx, rd_client_q;
   logic [MemBits-1:0] rd_addr_q;
@@ -155,7 +156,7 @@ module systole_crossing
       .valid_o(far_req_o.rd_valid), .ready_i(far_rsp_i.rd_ready), .data_o(rd_out_addr)
   );
 
-  // Answers of the reads that cross.
+  // Responses to the reads that cross.
   logic                            order_valid;
   logic [RdBits-1:0]               order_client;
   logic [$clog2(FarReads+1)-1:0]   order_count;
@@ -185,8 +186,8 @@ module systole_crossing
     post_behind_q <= post_q == '0 ? writes_before : after(post_behind_q, wr_out);
   end
 
-  // No client has more reads in flight than its count holds, or reads in both memories. Each answer belongs to a read. The
-  // count of writes that cross is right.
+  // Checks: a client's count of reads does not overflow; a client has reads in only one memory; each response belongs to a
+  // read; the count of writes that cross is right.
   initial a_burst : assert (MemBits < AddrBits);
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The memory of a core: the controller that its preset names, of HBM or of a board's DRAM.
+// Memory of a core: the controller that the preset selects, for HBM or for a board's DRAM.
 // Docs: docs/design.md, docs/hbm.md, docs/dram.md. Test: tests/system.
 
 module systole_memory
@@ -11,7 +11,7 @@ module systole_memory
     parameter int unsigned Preset = PresetEdge,
     localparam chip_cfg_t Chip = preset(Preset),
     localparam int unsigned D = beat_bytes(Chip.Core),
-    localparam int unsigned HbmPcs = max(Chip.HbmPcs, 2),  // pins: also of a chip without HBM
+    localparam int unsigned HbmPcs = max(Chip.HbmPcs, 2),  // a chip without HBM also has the pins
     localparam int unsigned Rds = num_rd(Chip.SmemBytes) + Chip.Cores - 1,
     localparam int unsigned Links = 32'(Chip.LinkBytes != 0),
     localparam int unsigned Wrs = num_wr(Chip.SmemBytes) + Chip.Cores - 1 + Links
@@ -19,8 +19,9 @@ module systole_memory
     input  logic                         clk_i,
     input  logic                         rst_ni,
 
-    // The core's clients, then in chips with two cores the other core, and of writes in chips with links the network. A response cannot be
-    // refused. Addresses are byte addresses whose bits inside the beat are ignored; mask 1: write the byte.
+    // Clients, in this order: the core's own; the other core, in chips with two cores; the network, in chips with links (writes
+    // only). A client cannot stall a response. Addresses are byte addresses whose bits inside the beat are ignored. wr_mask_i
+    // has the byte enables.
     input  logic [Rds-1:0]               rd_valid_i,
     output logic [Rds-1:0]               rd_ready_o,
     input  logic [Rds-1:0][AddrBits-1:0] rd_addr_i,
@@ -35,7 +36,8 @@ module systole_memory
     output mem_status_t                  status_o,
     output logic                         far_bad_o,  // pulse: the other core read an uncorrectable word; address in status_o.ecc
 
-    // HBM: the PHY of each pseudo-channel. A board's DRAM: an AXI4 master. What a chip does not have is 0.
+    // HBM: the PHY of each pseudo-channel. A board's DRAM: an AXI4 master. Outputs to a memory that the chip does not have are
+    // 0.
     output phy_req_t                     phy_req_o [HbmPcs],
     input  phy_rsp_t                     phy_rsp_i [HbmPcs],
     output dram_req_t                    dram_req_o,
@@ -62,7 +64,8 @@ module systole_memory
     logic unused;
     assign unused = &{1'b0, scrub_i};
   end else begin : gen_hbm
-    // Turns of the clients: the scalar unit's are as short as the host's, those of the other core and the network as long as a stream's.
+    // Turns of the clients. The scalar unit's turns are as short as the host's. Those of the other core and of the network are
+    // as long as a stream's.
     localparam bit HasScalar = Chip.SmemBytes != 0;
     localparam logic [Rds-1:0][7:0] Reads = HasScalar ? (Rds * 8)'({StreamBurst, HostBurst, RdBurst}) : (Rds * 8)'({StreamBurst, RdBurst});
     localparam logic [Wrs-1:0][7:0] Writes = HasScalar ? (Wrs * 8)'({{2{StreamBurst}}, HostBurst, WrBurst})
@@ -77,7 +80,7 @@ module systole_memory
     logic [HbmPcs-1:0][systole_hbm_pkg::PhyBytes*8-1:0]       wdata, rdata;
     logic [HbmPcs-1:0][systole_hbm_pkg::PhyBytes-1:0]         wmask, rcheck;
     logic [HbmPcs-1:0]                                        rdata_valid;
-    logic [Rds:0]                                             ecc_fixed, ecc_bad;  // the scrubber is the last
+    logic [Rds:0]                                             ecc_fixed, ecc_bad;  // a bit per read client, then the scrubber's
     logic                                                     ecc_look;
     logic [AddrBits-1:0]                                      ecc_addr;
 
@@ -101,7 +104,8 @@ module systole_memory
       assign rdata_valid[p] = phy_rsp_i[p].rdata_valid;
     end
 
-    // What cannot be corrected faults the core that read it; what only the scrubber read is counted.
+    // An uncorrectable error faults the core that read the word. An error that only the scrubber read is counted and faults no
+    // core.
     assign status_o.ecc   = '{fixed: ecc_fixed != '0, bad: ecc_bad != '0, addr: ecc_addr};
     assign status_o.error = '{valid: (ecc_bad & ~Far) != '0 && !ecc_look, code: systole_isa_pkg::FaultEccError, addr: ecc_addr};
     assign far_bad_o      = (ecc_bad & Far) != '0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A core of a chip with all that belongs to it: registers, core, scalar unit, memory and, in a chip with two cores, the crossing
-// to the other one. Both cores of such a chip are the same, but only the first one has the host interface. systole_chip joins
-// the nodes. Docs: docs/design.md, docs/chip.md, docs/host.md. Test: tests/system.
+// A core of a chip with everything that belongs to it: registers, core, scalar unit, memory and, in a chip with two cores, the
+// crossing to the other core. Both nodes of such a chip are equal, except that only the first one has the host interface.
+// systole_chip connects the nodes.
+// Docs: docs/design.md, docs/chip.md, docs/host.md. Test: tests/system.
 
 module systole_node
   import systole_presets_pkg::*;
@@ -18,12 +19,12 @@ module systole_node
     localparam int unsigned D = beat_bytes(Cfg),
     localparam int unsigned H = axi_bytes(Cfg),
     localparam int unsigned FlitBytes = flit_bytes(Chip),
-    localparam int unsigned HbmPcs = max(Chip.HbmPcs, 2)  // pins: also of a chip without HBM
+    localparam int unsigned HbmPcs = max(Chip.HbmPcs, 2)  // a chip without HBM also has the pins
 ) (
     input  logic              clk_i,
     input  logic              rst_ni,
 
-    // AXI4-Lite: registers of all cores (docs/reference/csr.md). It and the next interface are idle without Window.
+    // AXI4-Lite: registers of all cores (docs/reference/csr.md). This interface and the next one are idle if Window is 0.
     input  axil_req_t         axil_req_i,
     output axil_rsp_t         axil_rsp_o,
 
@@ -49,13 +50,14 @@ module systole_node
     input  logic [D*9-1:0]    cross_wr_i,
     input  logic [D*8-1:0]    cross_rd_data_i,
 
-    // To the chip's part of the network and back, {mask, data} of a flit that comes; 0 without links.
+    // To the chip's part of the network and back; 0 without links. net_recv_i is the {mask, data} of a received flit.
     output net_req_t          net_req_o,
     output logic [FlitBytes*8-1:0] net_send_data_o,
     input  net_rsp_t          net_rsp_i,
     input  logic [FlitBytes*9-1:0] net_recv_i,
 
-    // HBM: the PHY of each pseudo-channel. A board's DRAM: an AXI4 master. What a chip does not have is 0.
+    // HBM: the PHY of each pseudo-channel. A board's DRAM: an AXI4 master. Outputs to a memory that the chip does not have are
+    // 0.
     output phy_req_t          phy_req_o [HbmPcs],
     input  phy_rsp_t          phy_rsp_i [HbmPcs],
     output dram_req_t         dram_req_o,
@@ -65,7 +67,7 @@ module systole_node
     input  logic [D*8-1:0]    dram_rdata_i
 );
   localparam logic [AddrBits:0] HbmBytes = memory_bytes(Chip);
-  localparam logic [AddrBits:0] ReachBytes = HbmBytes << (Chip.Cores - 1);  // the other core's memory follows its own
+  localparam logic [AddrBits:0] ReachBytes = HbmBytes << (Chip.Cores - 1);  // the other core's memory follows in the address space
   localparam bit HasScalar = Chip.SmemBytes != 0;
   localparam bit Pair = Chip.Cores == 2;
   localparam bit Links = Chip.LinkBytes != 0;
@@ -77,7 +79,7 @@ module systole_node
   end
   systole_cfg_check #(.Cfg(Chip)) u_check ();
 
-  // The core's clients of the memory, the scalar unit's last.
+  // The core's memory clients; the scalar unit's is the last.
   logic [Rds-1:0]                 rd_valid, rd_ready, rd_rsp_valid, rd_rsp_far;
   logic [Rds-1:0][AddrBits-1:0]   rd_addr;
   logic [Chip.Cores-1:0][D*8-1:0] rd_data;  // from the core's own memory, from the other core's
@@ -87,7 +89,7 @@ module systole_node
   logic [Wrs-1:0][D-1:0]          wr_mask;
   logic [31:0]                    scrub;
   mem_status_t                    mem_status;
-  mem_status_t                    core_mem;  // with the faults of the links
+  mem_status_t                    core_mem;  // mem_status and the faults of the links
 
   // Accesses to this core's registers, and posts between cores.
   axil_req_t axil_req;
@@ -112,7 +114,7 @@ module systole_node
   logic                csr_running, csr_done;
   logic                start, reset_req, resetting, freeze, core_rst_n;
   logic [AddrBits:0]   hbm_limit, hbm_end, send_end;
-  logic                lost, link_error;  // a packet of this core was given up
+  logic                lost, link_error;  // a link gave up a packet of this core
   send_stream_t        send;
   logic [AddrBits-1:0] lost_addr;
   logic [systole_csr_pkg::NumCounters-1:0][systole_csr_pkg::CtrIncBits-1:0] ctr_inc;
@@ -123,7 +125,7 @@ module systole_node
       .link_req_o(net_req_o.registers), .link_ack_i(net_rsp_i.ack), .link_data_i(net_rsp_i.data), .ecc_i(mem_status.ecc), .scrub_o(scrub),
       .status_i(csr_status), .resetting_i(resetting), .ctr_inc_i(ctr_inc)
   );
-  // They settle long before a start.
+  // hbm_limit changes only long before a start, so the cycle of delay does no harm.
   always_ff @(posedge clk_i) begin
     hbm_end  <= hbm_limit < ReachBytes ? hbm_limit : ReachBytes;
     send_end <= hbm_limit < HbmBytes ? hbm_limit : HbmBytes;
@@ -131,7 +133,7 @@ module systole_node
   assign node_status_o.running = csr_status.running;
   assign node_status_o.fault   = csr_status.fault;
 
-  // A request that the core still offers counts as in flight, because it is not withdrawn.
+  // A request that the core still offers counts as in flight, because the core does not withdraw it.
   systole_soft_reset u_soft_reset (
       .clk_i, .rst_ni, .request_i(reset_req),
       .outstanding_i(mem_status.outstanding || rd_valid[RdHost-1:0] != '0 || wr_valid[WrStore] || send.busy),
@@ -176,7 +178,7 @@ module systole_node
     assign unused = &{1'b0, host_reg};
   end
 
-  // With a memory that answers writes, a program is done only after its last write was answered and caused no fault.
+  // If the memory answers writes, a program is done only after its last write was answered and caused no fault.
   always_comb begin
     csr_status         = status;
     csr_status.running = csr_running;
@@ -221,7 +223,7 @@ module systole_node
         1'b0, axi_req_i, axi_wdata_i, axi_wstrb_i, rd_ready[RdHost], rd_rsp_valid[RdHost], rd_rsp_far[RdHost], wr_ready[WrHost]};
   end
 
-  // The memory and, in a chip with two cores, the way to the other one.
+  // The memory and, in a chip with two cores, the crossing to the other one.
   localparam int unsigned MemRds = Rds + 32'(Pair);
   localparam int unsigned MemWrs = Wrs + 32'(Pair) + 32'(Links);
   logic [MemRds-1:0]                mem_rd_valid, mem_rd_ready, mem_rd_rsp_valid;
@@ -245,8 +247,8 @@ module systole_node
       .dram_req_o, .dram_wdata_o, .dram_wstrb_o, .dram_rsp_i, .dram_rdata_i
   );
 
-  // What comes over the links is a client of the memory like others, and posts. A packet that was given up, or a link that goes down,
-  // faults the core.
+  // Packets that come over the links are writes, from one more client of the memory, and posts. A packet that was given up, or
+  // a link that goes down, faults the core.
   if (Links) begin : gen_links
     systole_link_gather #(.D(D), .FlitBytes(FlitBytes), .MemBits($clog2(HbmBytes))) u_gather (
         .clk_i, .rst_ni, .valid_i(net_rsp_i.recv_valid), .ready_o(net_req_o.recv_ready), .head_i(net_rsp_i.recv_head),
@@ -294,7 +296,7 @@ module systole_node
         .posted_i(peer_rsp.posted), .post_take_o(peer_req.take), .post_o(post)
     );
 
-    // The other core as a client.
+    // The other core is a client of this memory.
     assign mem_rd_valid[Rds] = cross_req_i.crossing.memory.rd_valid;
     assign mem_rd_addr[Rds]  = cross_req_i.crossing.memory.rd_addr;
     assign mem_wr_valid[Wrs] = cross_req_i.crossing.memory.wr_valid;
@@ -305,7 +307,7 @@ module systole_node
         axil: axil_rsp};
     assign cross_rd_data_o   = rd_data[0];
 
-    // An uncorrectable error faults the core that read the word.
+    // An uncorrectable error faults the core that read the word. The other node reports the words that this core read there.
     always_comb begin
       mem_status             = own_status;
       mem_status.outstanding = outstanding;
@@ -315,7 +317,7 @@ module systole_node
       end
     end
 
-    // An access to the second core's registers follows the host's earlier writes to that core's memory.
+    // An access to the second core's registers waits until the host's earlier writes to that core's memory have crossed.
     axil_req_t far_axil_req;
     if (Window) begin : gen_registers
       axil_req_t split_req[2];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// AXI4 slave in front of the HBM. It serves INCR bursts of whole aligned beats of H bytes with write strobes, one write and one
-// read burst at a time, one beat a cycle each. D / H beats make an HBM beat; a burst may begin and end inside one. Any other
-// burst, or one that leaves the HBM, is answered with SLVERR and has no effect.
+// AXI4 slave in front of the HBM. It serves INCR bursts of whole aligned beats of H bytes with write strobes: one write burst
+// and one read burst at a time, one beat a cycle each. D / H beats make an HBM beat; a burst may begin and end inside one. Any
+// other burst, or one that goes beyond the HBM, gets the response SLVERR and has no effect.
 // Docs: docs/host.md. Test: tests/rtl/host.
 
 module systole_axi_hbm
@@ -40,7 +40,7 @@ module systole_axi_hbm
   localparam logic [1:0] BurstIncr = 2'b01;
   localparam logic [1:0] RespOkay = 2'b00;
   localparam logic [1:0] RespSlvErr = 2'b10;
-  localparam int unsigned RspDepth = 64 / Parts;  // HBM beats requested and not yet taken: covers the HBM's latency
+  localparam int unsigned RspDepth = 64 / Parts;  // HBM beats requested and not yet taken; enough to cover the HBM's latency
 
   typedef logic [PartBits-1:0] part_t;
 
@@ -61,7 +61,7 @@ module systole_axi_hbm
     return size != 3'(BeatShift) || burst != BurstIncr || addr[BeatShift-1:0] != '0 || last > HbmBytes;
   endfunction
 
-  // Writes: the parts of an HBM beat wait for its last part.
+  // Writes: the parts of an HBM beat are collected until its last part arrives.
   typedef enum logic [1:0] {WIdle, WData, WResponse} wstate_e;
   wstate_e             wstate_q;
   logic [AddrBits-1:0] waddr_q;
@@ -126,10 +126,10 @@ module systole_axi_hbm
     end
   end
 
-  // Reads: requests run ahead of the data as far as the response FIFO has room.
+  // Reads: requests run ahead of the data as long as the response FIFO has room.
   logic                        rbusy_q, rerror_q, rask_q;
   logic [AddrBits-1:0]         raddr_q;
-  logic [7:0]                  rask_left_q, rleft_q;  // HBM beats left to request, beats left to answer, each minus 1
+  logic [7:0]                  rask_left_q, rleft_q;  // HBM beats left to request, beats left to return; each minus 1
   part_t                       rpart_q;
   logic [3:0]                  rid_q;
   logic                        credit, rd_accept, rsp_valid, rsp_ready, r_accept;
@@ -201,10 +201,10 @@ module systole_axi_hbm
     end
   end
 
-  // Widths that AXI4 allows, and whole parts.
+  // Check: AXI4 allows the width, and an HBM beat has a whole number of parts.
   initial a_width : assert (H >= 8 && H <= 128 && D % H == 0 && Parts <= 16);
 
-  // A burst ends where its length says. Responses always find room. Nothing is left over between bursts.
+  // Checks: wlast agrees with the length; every response finds room; nothing is left over between bursts.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_wlast : assert (!w_accept || axi_req_i.wlast == (wleft_q == '0));

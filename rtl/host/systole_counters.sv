@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Performance counters of 64 bits in a memory. The low bits of each count are in flip-flops; every cycle, a sweep adds one
-// counter's low bits to its word in the memory. A read is a visit out of turn: it returns the exact count of the cycle after
-// the visit began and answers five to seven cycles after the request. Docs: docs/host.md. Test: tests/rtl/host.
+// Performance counters of 64 bits in a memory. The low bits of each count are in flip-flops. A sweep visits one counter a cycle
+// and adds its low bits to its word in the memory. A read inserts a visit of its counter into the sweep. It returns the exact
+// count as of the cycle after the visit begins, five to seven cycles after the request.
+// Docs: docs/host.md. Test: tests/rtl/host.
 
 module systole_counters
   import systole_csr_pkg::*;
@@ -14,7 +15,7 @@ module systole_counters
     input  logic                                   count_i,  // inc_i is counted in this cycle
     input  logic [NumCounters-1:0][CtrIncBits-1:0] inc_i,    // at most CtrMost
 
-    // Read of one half: a pulse, answered before the next. A read of the low half latches the high half.
+    // Read of one half: req_i is a pulse and is answered before the next one. A read of the low half latches the high half.
     input  logic                                   req_i,
     input  logic [$clog2(NumCounters)-1:0]         index_i,
     input  logic                                   high_i,
@@ -22,11 +23,11 @@ module systole_counters
     output logic [31:0]                            data_o
 );
   localparam int unsigned IndexBits = $clog2(NumCounters);
-  localparam int unsigned Period = 1 << ($clog2(NumCounters) + 1);  // most cycles between two visits: reads may take every other one
+  localparam int unsigned Period = 1 << ($clog2(NumCounters) + 1);  // most cycles between two visits, as reads may take every other cycle
   typedef logic [IndexBits-1:0] index_t;
 
-  // The pending read, and the visited counter: that of the read unless it is still on its way to the memory, else the next of
-  // the sweep.
+  // The pending read, and the counter to visit in this cycle. A read visits its counter at once, unless an earlier visit of
+  // that counter is still in the pipeline. Otherwise the sweep visits its next counter.
   logic   wait_q, wait_high_q, busy, read, high_ack_q;
   index_t wait_index_q, sweep_q, visit;
   logic   v1_q, v2_q, v3_q, r1_q, r2_q, r3_q;
@@ -36,7 +37,7 @@ module systole_counters
   assign read  = wait_q && !wait_high_q && !busy;
   assign visit = read ? wait_index_q : sweep_q;
 
-  // The sweep waits if its counter was just visited by a read.
+  // The sweep stalls while a visit of its next counter is still in the pipeline.
   logic sweep_ok, go;
   assign sweep_ok = !(v1_q && i1_q == sweep_q) && !(v2_q && i2_q == sweep_q) && !(v3_q && i3_q == sweep_q);
   assign go       = (read || sweep_ok) && !clear_i;
@@ -60,8 +61,8 @@ module systole_counters
     end
   end
 
-  // Low bits. One cycle after a visit begins they are taken, and only the increment of that cycle remains. A counter has as
-  // many low bits as it needs within a period.
+  // Low bits. They are taken one cycle after a visit begins; only the increment of that cycle stays in the flip-flops. Each
+  // counter has enough low bits for the increments of one period.
   logic [31:0]            low [NumCounters];
   logic [NumCounters-1:0] fresh_q;  // the count is 0, whatever the memory holds
 
@@ -81,7 +82,7 @@ module systole_counters
     else if (v1_q) fresh_q[i1_q] <= 1'b0;
   end
 
-  // A visit: read memory and low bits | register the word | register the sum | write it back.
+  // Pipeline of a visit: read memory and low bits | register the word | register the sum | write it back.
   logic [31:0] l2_q, high_q;
   logic [63:0] word, w2_q, sum_q;
 
@@ -101,7 +102,7 @@ module systole_counters
       r1_q   <= 1'b0;
       r2_q   <= 1'b0;
       r3_q   <= 1'b0;
-      high_q <= '0;  // read of a high half before any read of a low half
+      high_q <= '0;  // for a read of a high half before any read of a low half
     end else begin
       r1_q <= go && read;
       r2_q <= r1_q;
@@ -125,14 +126,15 @@ module systole_counters
   assign ack_o  = r3_q || high_ack_q;
   assign data_o = r3_q ? sum_q[31:0] : high_q;
 
-  // Bits that are 0 in every increment. The low bits are wide enough for the largest increment without these bits.
+  // Upper bits of each increment, which must always be 0. The low bits are wide enough for the largest increment that has these
+  // bits 0.
   typedef logic [NumCounters-1:0][CtrIncBits-1:0] incs_t;
   function automatic incs_t high_bits();
     for (int unsigned i = 0; i < NumCounters; i++) high_bits[i] = ~CtrIncBits'((1 << $clog2(CtrMost[i] + 1)) - 1);
   endfunction
   localparam incs_t TooHigh = high_bits();
 
-  // One read at a time. Increments stay within their bound. No counter waits longer than its low bits last.
+  // Checks: one read at a time; increments stay within their bound; each counter is visited before its low bits overflow.
   logic [$clog2(Period+1)-1:0] gap_q;  // cycles since the sweep visited counter 0
   always_ff @(posedge clk_i) begin
     if (!rst_ni || (go && !read && sweep_q == '0)) gap_q <= '0;

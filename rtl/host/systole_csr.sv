@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Control and status registers (generated from docs/spec/csr.rdl) and performance counters behind AXI4-Lite, and their
-// functions: start, soft reset, interrupt. Registers: docs/reference/csr.md. Docs: docs/host.md. Test: tests/rtl/host.
+// Control and status registers (generated from docs/spec/csr.rdl) and performance counters behind AXI4-Lite, and what the
+// registers control: start, soft reset, interrupt. Registers: docs/reference/csr.md.
+// Docs: docs/host.md. Test: tests/rtl/host.
 
 module systole_csr
   import systole_presets_pkg::*;
   import systole_csr_pkg::*;
 #(
     parameter int unsigned Preset = 0,
-    parameter bit          Links = 1'b0,  // the registers of the links are here
+    parameter bit          Links = 1'b0,  // 1: the chip has links; their registers are accessed through here
     parameter bit          Gate = 1'b1  // 1: the registers' clock may be gated
 ) (
     input  logic                         clk_i,
@@ -28,24 +29,24 @@ module systole_csr
     input  systole_bus_pkg::scalar_ctl_t  scalar_i,
     output systole_bus_pkg::host_reg_req_t host_reg_o,
 
-    // Links (systole_network); 0 and not used without them.
+    // Links (systole_network); unused and 0 in chips without links.
     output systole_bus_pkg::host_reg_req_t link_req_o,
     input  logic                          link_ack_i,
     input  logic [31:0]                   link_data_i,
 
-    // ECC of the memory; 0 and not used in chips without it.
+    // ECC of the memory; unused and 0 in chips without it.
     input  systole_bus_pkg::ecc_event_t   ecc_i,
     output logic [31:0]                   scrub_o,
 
     input  systole_bus_pkg::core_status_t status_i,
     input  logic                          resetting_i,
-    input  logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_i     // added to each counter in this cycle of a program
+    input  logic [NumCounters-1:0][CtrIncBits-1:0] ctr_inc_i     // increment of each counter in this cycle of a program
 );
   localparam int unsigned IndexBits = $clog2(NumCounters);
   localparam chip_cfg_t   Chip = preset(Preset);
   localparam bit          HasScalar = Chip.SmemBytes != 0;
 
-  // Status and interrupt. A fault raises its interrupt once; acknowledging it does not clear the fault.
+  // Status and interrupt. A fault raises its interrupt once. Acknowledging the interrupt does not clear the fault.
   logic        done_q, fault_q;
   logic [63:0] cycle_q;
   logic        ctr_ack;
@@ -56,11 +57,11 @@ module systole_csr
 
   systole_csr_regs_pkg::systole_csr__in_t hw_in;
   // verilator lint_off UNUSEDSIGNAL
-  systole_csr_regs_pkg::systole_csr__out_t hw_out;  // not used: upper bits of addresses, data of writes to counters
+  systole_csr_regs_pkg::systole_csr__out_t hw_out;  // unused: upper bits of addresses, data of writes to counters
   // verilator lint_on UNUSEDSIGNAL
 
-  // The registers change only through a request, a pending answer, or an event that raises an interrupt. Otherwise their clock
-  // is gated.
+  // The registers change only on a request, a pending response, or an event that raises an interrupt. Otherwise their clock is
+  // gated.
   logic clk, asked, answered, raised;
   assign asked    = axil_req_i.awvalid || axil_req_i.wvalid || axil_req_i.arvalid;
   assign answered = axil_rsp_o.bvalid || axil_rsp_o.rvalid || hw_in.counters.rd_ack || hw_in.counters.wr_ack || hw_in.scalar.rd_ack
@@ -118,7 +119,7 @@ module systole_csr
     hw_in.links.rd_data             = Links ? link_data_i : '0;
   end
 
-  // The scalar unit's registers; in a chip without one they are answered here.
+  // Registers of the scalar unit. In a chip without one, accesses to them are answered here.
   assign host_reg_o = '{
       valid: hw_out.scalar.req, write: hw_out.scalar.req_is_wr, index: hw_out.scalar.addr[4:2], data: hw_out.scalar.wr_data};
   always_ff @(posedge clk_i) begin
@@ -126,7 +127,7 @@ module systole_csr
     if (hw_out.scalar.req) scalar_write_q <= hw_out.scalar.req_is_wr;
   end
 
-  // Those of the links, likewise. A request is a register on its way to the network.
+  // Registers of the links, likewise. A request passes a pipeline register on its way to the network.
   always_ff @(posedge clk_i) begin
     link_reg_q <= rst_ni && hw_out.links.req;
     if (hw_out.links.req) link_write_q <= hw_out.links.req_is_wr;
@@ -157,7 +158,7 @@ module systole_csr
                        || (hw_out.irq.fault.value && hw_out.irq_enable.value.value[1])
                        || (HasScalar && hw_out.irq.scalar.value && hw_out.irq_enable.value.value[2]);
 
-  // The core's owner selects what it runs.
+  // The owner of the core, the scalar unit or the host, selects what the core runs.
   assign ctl_o.issue     = scalar_i.owns && scalar_i.issue;
   assign ctl_o.base      = scalar_i.owns ? scalar_i.base : '0;
   assign ctl_o.isolated  = scalar_i.owns && scalar_i.isolated && Chip.Cores > 1;
@@ -183,7 +184,7 @@ module systole_csr
     end
   end
 
-  // Increments are registered before they are counted, so they may settle late in their cycle.
+  // Increments are registered before they are counted, so ctr_inc_i may settle late in the cycle.
   logic [NumCounters-1:0][CtrIncBits-1:0] inc_q;
   logic                                   clear_q, count_q;
   always_ff @(posedge clk_i) begin
@@ -198,7 +199,7 @@ module systole_csr
       .high_i(hw_out.counters.addr[2]), .ack_o(ctr_ack), .data_o(ctr_data)
   );
 
-  // A program starts only on an idle core; responses hold until they are taken.
+  // Checks: a program starts only on an idle core; responses hold until they are taken.
   logic       bhold_q, rhold_q;
   logic [1:0] bresp_q, rresp_q;
   logic [31:0] rdata_q;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Errors that ECC found in a core's memory since the last clear: saturating counts, and addresses, one cycle late.
+// Log of the ECC errors in a core's memory since the last clear: saturating counts and addresses. Latency: one cycle.
 // Docs: docs/hbm.md. Test: tests/rtl/host.
 
 module systole_ecc_log
@@ -13,13 +13,13 @@ module systole_ecc_log
     input  logic                        rst_ni,
 
     input  systole_bus_pkg::ecc_event_t event_i,
-    input  logic                        clear_i,        // pulse; an event of the same cycle counts as the first one
+    input  logic                        clear_i,        // pulse; an event in the same cycle is the first of the new log
 
     output logic [CountBits-1:0]        corrected_o,
     output logic [CountBits-1:0]        uncorrected_o,
-    output logic [AddrBits-1:0]         first_o,        // of the corrected errors
-    output logic [AddrBits-1:0]         last_o,
-    output logic [AddrBits-1:0]         bad_o           // of the first uncorrectable error
+    output logic [AddrBits-1:0]         first_o,        // address of the first corrected error
+    output logic [AddrBits-1:0]         last_o,         // address of the last corrected error
+    output logic [AddrBits-1:0]         bad_o           // address of the first uncorrectable error
 );
   typedef logic [CountBits-1:0] count_t;
 
@@ -43,7 +43,7 @@ module systole_ecc_log
     end
   end
 
-  // Counts rise by at most one a cycle or are cleared.
+  // Checks: without a clear, a count rises by at most one a cycle.
   count_t corrected_q, uncorrected_q;
   logic   clear_q;
   always_ff @(posedge clk_i) begin

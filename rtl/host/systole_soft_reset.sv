@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Soft reset: freezes the core, waits until the HBM has nothing in flight, then resets the core for some cycles. The HBM
-// controller, the host interface and all memories keep running. Docs: docs/host.md. Test: tests/rtl/host.
+// controller, the host interface and all memories keep running.
+// Docs: docs/host.md. Test: tests/rtl/host.
 
 module systole_soft_reset (
     input  logic clk_i,
@@ -15,7 +16,7 @@ module systole_soft_reset (
     output logic freeze_o,       // the core makes no new accesses
     output logic core_rst_no
 );
-  localparam int unsigned QuietCycles = 16;  // a request on its way to the HBM becomes visible within these
+  localparam int unsigned QuietCycles = 16;  // a request on its way to the HBM shows in outstanding_i within this many cycles
   localparam int unsigned ResetCycles = 4;
 
   typedef enum logic [1:0] {Idle, Drain, Hold} state_e;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Test hook that stalls streams: one bit per stream, never set in hardware. Simulations read the view of the same name in
+// Test hook that stalls streams: a stall bit per stream, always 0 in hardware. Simulations use the view of the same name in
 // verif/views, which stalls at random or as a test bench says.
 // Docs: docs/cells.md. Test: tests/system.
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Signed 8 x 8 product, combinational. Only this module decides what a multiplier of the int8 array is built from: a multiplier
-// block, which mappers infer from `*`, or logic that no mapper turns into one: a tree of two-input adders on carry chains.
+// Signed 8 x 8 product, combinational. Only this module decides how a multiplier of the int8 array is built: from a multiplier
+// block, which mappers infer from `*`, or (Logic) from a tree of two-input adders on carry chains, which no mapper turns into a
+// multiplier block.
 // Docs: docs/mxu.md. Test: tests/rtl/mxu.
 
 module systole_prim_mult #(
@@ -13,8 +14,8 @@ module systole_prim_mult #(
     output logic signed [15:0] product_o
 );
   if (Logic) begin : gen_logic
-    // Partial products of two's complement numbers after Baugh and Wooley: those with exactly one sign bit are inverted, and 2
-    // ** 8 and 2 ** 15 are added. The first constant is in row 1: 2 ** 8 (1 + p) = 2 ** 9 p + 2 ** 8 !p.
+    // Partial products of two's complement numbers after Baugh and Wooley: those with exactly one sign bit are inverted, and
+    // 2 ** 8 and 2 ** 15 are added. The constant 2 ** 8 is part of row 1: 2 ** 8 (1 + p) = 2 ** 9 p + 2 ** 8 !p.
     logic [7:0] row [8];
     always_comb begin
       for (int unsigned i = 0; i < 8; i++) begin
@@ -24,8 +25,8 @@ module systole_prim_mult #(
       end
     end
 
-    // keep prevents a merge of the sums into a tree of 3-to-2 compressors in lookup tables. Bits without a partner bypass the
-    // adder.
+    // keep stops the mapper from merging the sums into a tree of 3-to-2 compressors in lookup tables. Bits without a partner
+    // bypass the adder.
     (* keep *) logic [10:0] sum01;
     (* keep *) logic [9:0]  sum23, sum45, sum67;
     (* keep *) logic [12:0] sum03;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Memory with one write and one read port on one clock. Read data come one cycle after re_i and hold until the next read. A
-// read of the word that is written in the same cycle returns the old data. With AnyOnCollision the user must not depend on the
-// data of such a read: they are unknown in simulation, and no bypass is built. The memory is a plain vector, so that tools
-// infer a block RAM. LaneBits: width of a write lane (we_i has one bit per lane); LaneBits = Width makes one lane.
+// Memory with one write port and one read port on one clock. Read data come one cycle after re_i and hold until the next read.
+// A read of the word that is written in the same cycle returns the old data. With AnyOnCollision, the data of such a read are
+// undefined (unknown in simulation), and no bypass is built. The memory is a plain vector, so that tools infer a block RAM.
+// LaneBits is the width of a write lane; we_i has one bit per lane. LaneBits = Width makes one lane.
 // Docs: docs/cells.md. Test: tests/cells/small_cells_test.cc.
 
 module systole_prim_ram_1r1w #(
@@ -12,7 +12,7 @@ module systole_prim_ram_1r1w #(
     parameter int unsigned Depth = 64,
     parameter int unsigned LaneBits = Width,
     parameter bit          AnyOnCollision = 1'b0,
-    parameter string       Style = "auto",      // "block", "distributed": what it is made of
+    parameter string       Style = "auto",      // or "block", "distributed": kind of memory that tools infer
     localparam int unsigned AddrBits = Depth > 1 ? $clog2(Depth) : 1,
     localparam int unsigned Lanes = Width / LaneBits
 ) (
@@ -38,8 +38,8 @@ module systole_prim_ram_1r1w #(
       end
       if (re_i) rdata_q <= mem_q[raddr_i];
 `ifndef SYNTHESIS
-      // Unknown data. In builds that randomise unknown values they differ from the old data, so that a dependence on them
-      // shows.
+      // The data are unknown. Builds that randomise unknown values make them differ from the old data, so a user that depends
+      // on them fails.
       if (re_i && we_i != '0 && raddr_i == waddr_i) rdata_q <= 'x;
 `endif  // SYNTHESIS
     end
@@ -53,7 +53,7 @@ module systole_prim_ram_1r1w #(
     end
   end
 
-  // The lanes fill the word.
+  // Check: the lanes fill the word.
   always_ff @(posedge clk_i) begin
     a_lanes : assert (Lanes * LaneBits == Width);
   end

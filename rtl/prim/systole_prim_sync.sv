@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Synchroniser of bits that change at any time: a chain of Stages registers, which no mapper may share, move or turn into a
-// shift register. q_o follows a change of d_i after Stages cycles, or one more. Each bit is independent: bits that must be seen
-// together need a handshake. There is no reset. This view is for every device; simulations may read the one in verif/views,
+// Synchroniser for asynchronous bits: a chain of Stages registers, which no mapper may share, move or turn into a shift
+// register. q_o follows a change of d_i after Stages cycles, or one more. The bits are independent: bits that must be seen
+// together need a handshake. There is no reset. This view is for every device; simulations may use the one in verif/views,
 // which adds the extra cycle at random.
 // Docs: docs/cells.md. Test: tests/cells/small_cells_test.cc.
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Source of a program's descriptors in a chip with a scalar unit: the list at prog_addr, or the issue port, which brings
-// descriptors and lists in HBM, in its order. A descriptor of the port passes in the cycle in which it comes. A list costs five
-// cycles and a read of HBM before its first descriptor, and three cycles for each patch. Docs: docs/scalar.md. Test:
-// tests/system.
+// Source of a program's descriptors in a chip with a scalar unit: either the list at prog_addr, or the issue port. The port
+// delivers descriptors and lists in HBM; they run in the port's order. A descriptor of the port passes in the cycle in which it
+// comes. A list costs five cycles and an HBM read before its first descriptor, and three cycles for each patch.
+// Docs: docs/scalar.md. Test: tests/system.
 
 module systole_descriptor_source
   import systole_isa_pkg::*;
@@ -16,7 +16,7 @@ module systole_descriptor_source
     input  logic                clk_i,
     input  logic                rst_ni,
     input  logic                start_i,       // pulse
-    input  logic                issue_mode_i,  // the descriptors come from the issue port; holds while a program runs
+    input  logic                issue_mode_i,  // 1: the descriptors come from the issue port; holds while a program runs
     input  logic                freeze_i,
     input  logic [AddrBits-1:0] prog_addr_i,
     input  logic [PcBits-1:0]   prog_len_i,
@@ -36,10 +36,10 @@ module systole_descriptor_source
     output logic                desc_valid_o,
     input  logic                desc_ready_i,
     output desc_t               desc_o,
-    output logic                misaligned_o,  // level, while the misaligned list is the next item
+    output logic                misaligned_o,  // level, while a misaligned list is the next item
     output logic [AddrBits-1:0] misaligned_addr_o,
     output logic                out_of_range_o,
-    output logic [AddrBits-1:0] list_addr_o,   // address of the port's list
+    output logic [AddrBits-1:0] list_addr_o,   // address of the list that the port delivers
     output logic                idle_o
 );
   localparam int unsigned ProgAlign = 128;
@@ -91,7 +91,7 @@ module systole_descriptor_source
       .desc_valid_o(fetch_valid), .desc_ready_i(fetch_ready), .desc_o(fetch_desc), .out_of_range_o(fetch_outside), .idle_o
   );
 
-  // Lists of the port, with their patches.
+  // Lists of the port pass through the patch unit.
   assign list_valid      = state_q == List && fetch_valid;
   assign list_desc_ready = state_q == List && desc_ready_i;
   systole_patch u_patch (
@@ -114,7 +114,7 @@ module systole_descriptor_source
   assign misaligned_o      = issue_mode_i ? state_q == Pass && issue_req_i.valid && issue_req_i.stream && list.len != '0 && wrong
                                           : prog_addr_i[$clog2(ProgAlign)-1:0] != '0;
 
-  // The port's item holds until it is accepted.
+  // Check: an item of the port holds until it is accepted.
   logic       held_q;
   desc_t      req_q;
   always_ff @(posedge clk_i) begin

@@ -3,8 +3,9 @@
 //
 // Issue port: the items that the firmware stores here become the program's next descriptors, in the order of the stores. An
 // item is a descriptor in SMEM, which the port reads word by word, or a list in HBM, which the sequencer fetches and patches
-// (systole_patch). An item without a free place or without a program is dropped, and dropped_o reports it. A descriptor of SMEM
-// takes 18 cycles. Docs: docs/scalar.md. Test: tests/rtl/scalar, tests/system.
+// (systole_patch). An item is dropped if the port is full or no program runs; dropped_o reports it. Throughput: a descriptor in
+// SMEM takes 18 cycles.
+// Docs: docs/scalar.md. Test: tests/rtl/scalar, tests/system.
 
 module systole_issue
   import systole_scalar_pkg::*;
@@ -18,21 +19,21 @@ module systole_issue
     input  logic                rst_ni,
     input  logic                live_i,     // a program runs or starts and has no fault
 
-    // Items, pulses.
+    // New items; issue_i and stream_i are pulses.
     input  logic                issue_i,
     input  logic [31:0]         smem_addr_i,
     input  logic                stream_i,
     input  logic [AddrBits-1:0] stream_addr_i,
     input  logic [31:0]         stream_len_i,
-    input  logic [2*PatchBits:0] stream_patches_i,  // number of its table entries, and the first one
+    input  logic [2*PatchBits:0] stream_patches_i,  // number of the list's patch table entries, and the first entry
     input  patch_req_t          patch_i,
-    output logic [3:0]          places_o,
+    output logic [3:0]          places_o,   // free places
     output logic                dropped_o,  // pulse
 
     // SMEM.
     output smem_req_t           smem_req_o,
     // verilator lint_off UNUSEDSIGNAL
-    input  smem_rsp_t           smem_rsp_i,  // an uncorrectable word is read as all ones, which makes the descriptor faulty
+    input  smem_rsp_t           smem_rsp_i,  // an uncorrectable word is read as all ones, which makes the descriptor illegal
     // verilator lint_on UNUSEDSIGNAL
 
     // Sequencer.
@@ -63,7 +64,7 @@ module systole_issue
       .valid_o(head_valid), .ready_i(head_done), .data_o(head), .count_o(count)
   );
 
-  // Words of a descriptor: requested, received.
+  // Words of the descriptor that are requested, and those that are received.
   logic [$clog2(Words):0] asked_q, here_q;
   logic [DescBits-1:0]    desc_q;
   logic                   whole;
@@ -91,7 +92,7 @@ module systole_issue
     if (smem_rsp_i.valid && here_q != asked_q) desc_q <= {smem_rsp_i.failed ? '1 : smem_rsp_i.data, desc_q[DescBits-1:32]};
   end
 
-  // One item a cycle. A word comes only when it was requested.
+  // Checks: one item a cycle; a word comes only if it was requested.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_one : assert (!(issue_i && stream_i));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Adds values of a table to fields of a list's descriptors, three cycles a patch. A descriptor without a patch is delayed by
-// one cycle. Each entry that is used grows by its step, so the next run of the list has new values without a store. Docs:
-// docs/scalar.md. Test: tests/system.
+// Adds values from a table to fields of a list's descriptors, in three cycles a patch. A descriptor without a patch is delayed
+// by one cycle. After an entry is used, its value grows by its step. So the next run of the list has new values without a
+// store.
+// Docs: docs/scalar.md. Test: tests/system.
 
 module systole_patch
   import systole_isa_pkg::*;
@@ -29,8 +30,8 @@ module systole_patch
   localparam int unsigned Window = 64;  // two words
   typedef logic [Window-1:0] window_t;
 
-  // Fetch: an entry is requested. Take: it arrives, and the grown value is written back. Have: it waits for its descriptor.
-  // None: no entry is left.
+  // None: no entry is left. Fetch: the next entry is read. Take: it arrives, and its grown value is written back. Have: it
+  // waits for its descriptor.
   typedef enum logic [1:0] {None, Fetch, Take, Have} state_e;
   state_e               state_q;
   logic [PatchBits-1:0] entry_q;
@@ -56,7 +57,7 @@ module systole_patch
   );
 
   // The current entry.
-  logic [15:0] index_q, place_q;  // number of the entry's descriptor, number of the current descriptor
+  logic [15:0] index_q, place_q;  // number of the entry's descriptor in the list, number of the current descriptor
   logic [3:0]  word_q;
   window_t     add_q, mask_q;
 
@@ -119,7 +120,7 @@ module systole_patch
     end
   end
 
-  // No descriptor is held when a list begins.
+  // Check: no descriptor is held when a list begins.
   always_ff @(posedge clk_i) begin
     if (rst_ni) a_start : assert (!start_i || !full_q);
   end

@@ -2,7 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Scalar unit: processor, SMEM, boot ROM, timer, registers, copies between SMEM and HBM, issue port. It stays in reset until
-// the host lets it run; then its firmware owns the core. Docs: docs/scalar.md. Test: tests/rtl/scalar, tests/system.
+// the host sets `run`. Then its firmware owns the core.
+// Docs: docs/scalar.md. Test: tests/rtl/scalar, tests/system.
 
 module systole_scalar
   import systole_scalar_pkg::*;
@@ -20,7 +21,7 @@ module systole_scalar
     input  host_reg_req_t          host_reg_i,
     output scalar_ctl_t            ctl_o,
     // verilator lint_off UNUSEDSIGNAL
-    input  core_status_t           status_i,  // the upper half of the fault's cycle is not shown
+    input  core_status_t           status_i,  // the upper half of the fault's cycle has no register
     // verilator lint_on UNUSEDSIGNAL
     input  logic                   resetting_i,
 
@@ -37,7 +38,7 @@ module systole_scalar
     input  client_rsp_t            mem_rsp_i,
     input  logic [D*8-1:0]         mem_rd_data_i
 );
-  // Owner of the core. All of the unit but its copies is in reset until it runs.
+  // Owner of the core. Everything in the unit except the host's registers and the copies is in reset until `run` is set.
   logic        run, unit_rst_n, doorbell;
   logic [31:0] boot_addr, boot_flags, doorbell_value;
   systole_scalar_regs_pkg::systole_scalar_csr__in_t  hw_in;
@@ -55,7 +56,7 @@ module systole_scalar
   );
   always_ff @(posedge clk_i) unit_rst_n <= rst_ni && run;
 
-  // Processor. Tests may stall its two streams.
+  // Processor. Tests may stall its instruction and data streams.
   logic        instr_req, instr_gnt, instr_valid, instr_err, data_req, data_gnt, data_we, data_valid, data_err;
   logic [31:0] instr_addr, instr_data, data_addr, data_wdata, data_rdata;
   logic [3:0]  data_be;
@@ -147,7 +148,7 @@ module systole_scalar
       .data_i(data_addr[2+:$clog2(RomWords)]), .data_o(rom_data)
   );
 
-  // Registers. Events come one cycle after the write, when the register holds the value.
+  // Registers. The strobe of a write is delayed by one cycle, so that it comes when its register holds the written value.
   systole_scalar_regs u_regs (
       .clk(clk_i), .rst_n(unit_rst_n),
       .s_cpuif_req(reg_req), .s_cpuif_req_is_wr(data_we), .s_cpuif_addr(data_addr[RegAddrBits-1:0]), .s_cpuif_wr_data(data_wdata),
@@ -221,7 +222,7 @@ module systole_scalar
 
   assign flag_req_o = '{post: post_q ? hw_out.flag_post.value.value : '0, want: hw_out.flag_wait.value.value};
 
-  // Control of the core in the host's place.
+  // Control of the core, in place of the host's registers.
   assign ctl_o.start     = hw_out.core_ctrl.start.value;
   assign ctl_o.reset     = hw_out.core_ctrl.reset.value || host_reset;
   assign ctl_o.irq       = host_irq_q;
@@ -235,7 +236,7 @@ module systole_scalar
   assign ctl_o.ack       = host_ack;
   assign ctl_o.data      = host_data;
 
-  // Values that the registers read.
+  // Values that are read through the registers.
   logic        fault_q;
   logic [31:0] corrected_q, failed_q;
   logic [29:0] error_word_q;
@@ -285,7 +286,7 @@ module systole_scalar
     hw_in.ecc_flip_hi.value.hwclr   = flip_used;
   end
 
-  // Each port of the processor gets one answer at a time.
+  // Checks: each port of the processor gets one response at a time.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_instr : assert (!(smem_rsp[Instr].valid && instr_other_q));

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Copies between SMEM and HBM, one at a time: beats of D bytes on the HBM side, words on the SMEM side. Up to four beats are
-// read ahead. A written beat is masked to the words that are copied. A copy is refused as a whole if it leaves either memory or
-// its window, or is misaligned.
+// read ahead. A written beat has byte enables for the words that are copied. A misaligned copy, or one that leaves either
+// memory or the window, is refused as a whole.
 // Docs: docs/scalar.md. Test: tests/rtl/scalar.
 
 module systole_scalar_copy
@@ -22,7 +22,7 @@ module systole_scalar_copy
     input  logic [31:0]         len_i,       // bytes
     input  logic [AddrBits-1:0] hbm_addr_i,
     input  logic [31:0]         smem_addr_i,
-    input  logic                window_i,    // HBM accesses are limited to base..limit; not set for the firmware's own copies
+    input  logic                window_i,    // 1: HBM accesses must lie in base..limit; 0 for the firmware's own copies
     input  logic [AddrBits-1:0] base_i,
     input  logic [AddrBits:0]   limit_i,
     output logic                busy_o,
@@ -30,7 +30,7 @@ module systole_scalar_copy
 
     output smem_req_t           smem_req_o,
     // verilator lint_off UNUSEDSIGNAL
-    input  smem_rsp_t           smem_rsp_i,  // an uncorrectable word is copied as it was read; the error counters report it
+    input  smem_rsp_t           smem_rsp_i,  // an uncorrectable word is copied as read; the error counters report it
     // verilator lint_on UNUSEDSIGNAL
 
     // HBM clients.
@@ -52,11 +52,11 @@ module systole_scalar_copy
 
   typedef enum logic [1:0] {Idle, In, Out, Write} state_e;
   state_e              state_q;
-  logic [29:0]         word_q, left_q;   // word address in SMEM; words left to copy
-  logic [AddrBits-1:0] addr_q;           // of the next HBM beat
+  logic [29:0]         word_q, left_q;   // next word in SMEM; words left to copy
+  logic [AddrBits-1:0] addr_q;           // address of the next HBM beat
   logic [29:0]         ask_left_q;       // words left to request
   logic [WordBits-1:0] part_q;           // word of the current beat
-  logic                waits_q;          // waits for a word of SMEM
+  logic                waits_q;          // a word of SMEM was requested and has not come
 
   // Copies that are refused.
   logic                legal, go;
@@ -151,7 +151,7 @@ module systole_scalar_copy
     if (waits_q && smem_rsp_i.valid) data_q[32'(part_q)*32+:32] <= smem_rsp_i.data;
   end
 
-  // Every beat that arrives finds room.
+  // Checks: every beat that arrives was requested and finds room.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_room : assert (!rd_rsp_valid_i || room);

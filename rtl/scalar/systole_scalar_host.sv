@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The scalar unit's registers that the host sees (docs/spec/csr.rdl, `scalar`), answered one cycle after the access, and the
-// owner of the core. The scalar unit owns it once `run` is set and no program of the host runs. When `run` falls, the core is
-// reset and belongs to the host again.
+// The scalar unit's registers that the host sees (docs/spec/csr.rdl, `scalar`), and the owner of the core. An access is
+// answered one cycle later. The scalar unit owns the core once `run` is set and no program of the host runs. When `run` is
+// cleared, the core is reset and belongs to the host again.
 // Docs: docs/scalar.md. Test: tests/rtl/scalar.
 
 module systole_scalar_host
@@ -28,7 +28,7 @@ module systole_scalar_host
     output logic          reset_core_o,  // pulse
     output logic [31:0]   boot_addr_o,
     output logic [31:0]   boot_flags_o,
-    output logic          doorbell_o,    // pulse; the value is valid from its cycle on
+    output logic          doorbell_o,    // pulse; doorbell_value_o is valid from this cycle on
     output logic [31:0]   doorbell_value_o
 );
   logic run_q, owns_q;
@@ -76,7 +76,7 @@ module systole_scalar_host
     endcase
   end
 
-  // The owner changes only while nothing runs in the core.
+  // Check: the owner changes only while nothing runs in the core.
   logic owned_q;
   always_ff @(posedge clk_i) begin
     owned_q <= owns_q;

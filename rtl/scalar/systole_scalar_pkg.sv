@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Memory map of the scalar unit and the error-correcting code of its memory (SECDED): single errors are corrected, double
-// errors detected. Docs: docs/scalar.md.
+// Memory map of the scalar unit, and the error-correcting code of its memory (SECDED): it corrects a single bit flip in a word
+// and detects two.
+// Docs: docs/scalar.md.
 
 package systole_scalar_pkg;
 
@@ -14,8 +15,8 @@ package systole_scalar_pkg;
   localparam int unsigned RomWords = 256;
   localparam int unsigned RegAddrBits = 8;
 
-  // A word with its code: extended Hamming. The 32 data bits are at the positions from 1 to 38 that are not powers of two, the
-  // check bits are at the powers of two, and position 0 has the parity of all.
+  // A word with its code, an extended Hamming code. The 32 data bits are at the positions from 1 to 38 that are not powers of
+  // two. The check bits are at the powers of two. Position 0 has the parity of the whole word.
   localparam int unsigned CodeBits = 39;
   typedef logic [CodeBits-1:0] code_t;
   typedef logic [5:0]          check_t;
@@ -48,7 +49,7 @@ package systole_scalar_pkg;
     return data;
   endfunction
 
-  // The XOR of the positions of all ones: 0 in a word without errors, the position of a single error.
+  // The XOR of the positions of all 1 bits: 0 in a word without errors; after a single bit flip, its position.
   function automatic check_t syndrome(code_t code);
     check_t sum;
     sum = '0;
@@ -67,8 +68,8 @@ package systole_scalar_pkg;
   endfunction
 
   typedef struct packed {
-    logic        corrected;  // one bit was wrong
-    logic        failed;     // more bits were wrong: data is invalid
+    logic        corrected;  // there was one bit flip
+    logic        failed;     // there were more bit flips: data is invalid
     logic [31:0] data;
   } word_t;
 
@@ -84,7 +85,7 @@ package systole_scalar_pkg;
              data: gather(right)};
   endfunction
 
-  // A client of the scalar memory: words.
+  // A client of SMEM; accesses are words.
   typedef struct packed {
     logic        valid;
     logic        write;

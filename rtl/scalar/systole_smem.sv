@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// SMEM: the memory of the scalar unit, words with a SECDED code, one access a cycle. Answers come one cycle after the transfer.
-// The requesting client with the lowest number is served first. A write of some bytes of a word reads the word first and takes
-// one more cycle, in which no client is served. After the reset all words are cleared, one a cycle. Docs: docs/scalar.md. Test:
-// tests/rtl/scalar.
+// SMEM, the memory of the scalar unit: words with a SECDED code, one access a cycle. Responses come one cycle after the
+// transfer. The requesting client with the lowest number is served first. A write with some byte enables at 0 is a
+// read-modify-write: it takes one more cycle, in which no client is served. After the reset all words are cleared, one a cycle.
+// Docs: docs/scalar.md. Test: tests/rtl/scalar.
 
 module systole_smem
   import systole_scalar_pkg::*;
@@ -23,7 +23,7 @@ module systole_smem
     input  code_t                    flip_i,
     output logic                     flip_used_o,
 
-    // Pulses one cycle after the transfer of a read that met errors.
+    // Pulses, one cycle after the transfer of a read that found bit flips.
     output logic                     corrected_o,
     output logic                     failed_o,
     output logic [29:0]              word_o
@@ -32,7 +32,7 @@ module systole_smem
   localparam int unsigned IndexBits = $clog2(Words);
   typedef logic [IndexBits-1:0] index_t;
 
-  // All words are cleared first: a word that was never written would have an invalid code.
+  // All words are cleared first, because a word that was never written would have an invalid code.
   logic   clearing_q;
   index_t clear_q;
   always_ff @(posedge clk_i) begin
@@ -83,7 +83,7 @@ module systole_smem
   end
   always_ff @(posedge clk_i) if (any) req_q <= req;
 
-  // The word that was read, merged with the bytes that are written.
+  // Read-modify-write: the word that was read, merged with the bytes that are written.
   code_t       code, written;
   word_t       word;
   logic [31:0] merged;
@@ -96,7 +96,7 @@ module systole_smem
     for (int unsigned b = 0; b < 4; b++) if (req_q.strobe[b]) merged[b*8+:8] = req_q.data[b*8+:8];
   end
 
-  // A word with an uncorrectable error keeps its contents unless a whole word is written.
+  // A word with an uncorrectable error keeps its contents unless the whole word is written.
   always_comb begin
     write       = any && in_range && req.write && !part;
     write_index = req.word[IndexBits-1:0];
@@ -126,7 +126,7 @@ module systole_smem
   assign failed_o    = read_q && word.failed;
   assign word_o      = req_q.word;
 
-  // One client a cycle, and none while a word is merged.
+  // Checks: one client is served in a cycle, and none during a read-modify-write.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_one : assert ((grant & (grant - 1'b1)) == '0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A bank of the unified buffer: words of WordBytes with byte enables, one write port and one registered read port. It is cut
-// into memories of at most 64 bytes. A read of a byte that is written in the same cycle returns the old byte here and an
-// arbitrary one in hardware; no user depends on it.
+// A bank of the unified buffer: words of WordBytes with byte enables, one write port and one registered read port. It is built
+// from memories of at most 64 bytes a word. A read of a byte that is written in the same cycle returns the old byte in
+// simulation and an undefined byte in hardware; no user depends on it.
 // Docs: docs/unified_buffer.md. Test: tests/rtl/unified_buffer.
 
 module systole_ub_bank #(
@@ -19,13 +19,13 @@ module systole_ub_bank #(
 
     input  logic                   re_i,
     input  logic [RowBits-1:0]     raddr_i,
-    output logic [WordBytes*8-1:0] rdata_o  // the cycle after re_i, held until the next
+    output logic [WordBytes*8-1:0] rdata_o  // valid one cycle after re_i; holds until the next read
 );
   localparam int unsigned Bytes = WordBytes < 64 ? WordBytes : 64;
   typedef logic [Bytes*8-1:0] part_t;
 
-  // The whole part is assigned at once, with the old bytes where nothing is written. Synthesis infers byte enables from this,
-  // and simulation looks at single bytes only when some bytes of the part are not written.
+  // Writes the whole part in one assignment: bytes without a write enable get their old value. Synthesis infers byte enables
+  // from this. Simulation loops over the bytes only if some of them are not enabled.
   function automatic part_t merge(part_t old, part_t data, logic [Bytes-1:0] we);
     part_t merged;
     merged = data;

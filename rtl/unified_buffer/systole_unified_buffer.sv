@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Unified buffer: NB banks of W-byte words (word w is in bank w mod NB). Windows read or write W bytes at any byte address; DMA
-// moves aligned beats of D bytes. Grants are combinational. Read data come two cycles after the transfer. A read sees a write
+// Unified buffer: NB banks of W-byte words; word w is in bank w mod NB. Windows read or write W bytes at any byte address; DMA
+// moves aligned beats of D bytes. Grants are combinational. Read data come two cycles after the grant. A read sees every write
 // that was granted at least two cycles before it.
 // Docs: docs/unified_buffer.md. Test: tests/rtl/unified_buffer.
 
@@ -17,14 +17,14 @@ module systole_unified_buffer
     input  logic                              clk_i,
     input  logic                              rst_ni,
 
-    // Window reads: ports 0..Segments-1 are the data setup's, port Segments is the vector unit's. bf16 adds a second vector
-    // port, Segments + 1, and the weight loader's, from Segments + 2 on.
+    // Window reads. Ports 0 to Segments - 1 belong to the data setup, port Segments to the vector unit. With bf16, port
+    // Segments + 1 is a second port of the vector unit, and the ports from Segments + 2 on belong to the weight loader.
     input  logic [NumWin-1:0]                 win_rd_valid_i,
     input  logic [NumWin-1:0][UbAddrBits-1:0] win_rd_addr_i,
-    input  logic [NumWin-1:0][1:0]            win_rd_need_i,  // bytes of the {second, first} word are needed
+    input  logic [NumWin-1:0][1:0]            win_rd_need_i,  // the window uses bytes of the {second, first} word
     output logic [NumWin-1:0]                 win_rd_ready_o,
     output logic [NumWin-1:0]                 win_rd_rsp_valid_o,
-    output logic [NumWin-1:0][W*8-1:0]        win_rd_data_o,  // bytes of words not needed or beyond the end are 0
+    output logic [NumWin-1:0][W*8-1:0]        win_rd_data_o,  // bytes of unused words and of words beyond the end are 0
 
     // Window write of the vector unit.
     input  logic                              vec_wr_valid_i,
@@ -83,17 +83,17 @@ module systole_unified_buffer
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 
-  // Read requests as sets of banks. Both words of a window have the first word's row, except in bank 0: the second word may be
-  // there, one row further.
+  // Read requests as sets of banks. Both words of a window are in the same row, unless the second word wraps around to bank 0:
+  // then it is in the next row.
   word_t              rd_word [NumRd];
   logic [RowBits-1:0] rd_row [NumRd], rd_row0 [NumRd];
   logic [NB-1:0]      rd_banks [NumRd];
   logic [NB-1:0]      rd_claims [NumRd];
   logic [NumRd-1:0]   rd_valid, rd_gnt;
-  logic [NB-1:0]      urgent_banks;  // of the urgent port
+  logic [NB-1:0]      urgent_banks;  // banks of the urgent port
   logic               urgent_any_q;
 
-  // Test hook: streams that are stalled, in the order windows, vector write, DMA write, DMA read.
+  // Test hook: a stall bit per stream, in the order windows, vector write, DMA write, DMA read.
   logic [NumWin+2:0] hold;
   systole_prim_hold #(.Streams(NumWin + 3)) u_hold (.clk_i, .hold_o(hold));
 
@@ -116,13 +116,13 @@ module systole_unified_buffer
     assign rd_claims[p] = rd_valid[p] ? rd_banks[p] : '0;
   end
 
-  // Read grants. A request is granted when no port of higher priority requests one of its banks, granted or not. So no
-  // combinational path runs through the grants from port to port. The data setup's windows of one cycle never share a bank, and
-  // only an urgent port has priority over them. While there is one, their ready is low; it comes from a register and does not
-  // depend on their requests. A port that is granted in the cycle in which it becomes urgent is no longer starved; its banks
-  // then stay idle for one cycle.
-  logic [NumRd-1:0] urgent_q;         // the urgent port, which has the highest priority: it was denied for StarveCycles cycles
-  logic [NB-1:0]    urgent_banks_q;   // its banks; 0 without an urgent port
+  // Read grants. Port 0 has the highest priority. A request is granted when no port of higher priority requests one of its
+  // banks, whether or not that port is granted itself. So grants do not ripple from port to port. Windows that the data setup
+  // requests in one cycle never share a bank, and only an urgent port has priority over them. While a port is urgent, the data
+  // setup's ready is low; it comes from a register and does not depend on the requests. If a port is granted in the cycle in
+  // which it becomes urgent, it is no longer starved in the next one, and its banks stay idle for that cycle.
+  logic [NumRd-1:0] urgent_q;         // one-hot: the urgent port. It was denied for StarveCycles cycles and has the highest priority
+  logic [NB-1:0]    urgent_banks_q;   // the banks that it requests; 0 if no port is urgent
   logic [NumRd-1:0] starved, urgent_d;
   logic [NB-1:0]    urgent_banks_d;
   assign urgent_banks = urgent_banks_q;
@@ -136,7 +136,7 @@ module systole_unified_buffer
     end
   end
 
-  // The other ports count their denials; one starved port at a time becomes urgent.
+  // The ports from S on count the cycles in which they are denied. One starved port at a time becomes urgent.
   assign starved[S-1:0] = '0;
   for (genvar p = S; p < NumRd; p++) begin : gen_starve
     logic [StarveBits-1:0] denied_q;
@@ -164,7 +164,7 @@ module systole_unified_buffer
     urgent_banks_q <= rst_ni ? urgent_banks_d : '0;
   end
 
-  // Write grants: the vector unit has priority unless the DMA starves.
+  // Write grants: the vector unit has priority unless the DMA write is starved.
   word_t         vec_word0, dma_word;
   logic [NB-1:0] vec_first;
   logic [RowBits-1:0] vec_row0;  // row of the word in bank 0, which may be the second word
@@ -172,7 +172,7 @@ module systole_unified_buffer
   logic          vec_want, dma_want, clash, dma_starved;
   logic [OffBits-1:0]    vec_off;
   logic [2*W-1:0]        vec_mask;
-  logic [W*8-1:0]        vec_data;  // rotated: byte i is for byte i of either word
+  logic [W*8-1:0]        vec_data;  // rotated: byte i goes to byte i of the first or of the second word
   logic [StarveBits-1:0] dma_denied_q;
 
   assign vec_off   = vec_wr_addr_i[OffBits-1:0];
@@ -196,7 +196,7 @@ module systole_unified_buffer
     else if (!dma_starved) dma_denied_q <= dma_denied_q + 1'b1;
   end
 
-  // The granted writes, one cycle later: each bank takes its part from these registers.
+  // Granted writes, registered: one cycle after the grant, each bank takes its part from these registers.
   logic               vec_we_q, dma_we_q;
   logic [NB-1:0]      vec_first_q, vec_second_q, dma_banks_q;
   logic [RowBits-1:0] vec_row_q, vec_row0_q, dma_wr_row_q;
@@ -238,8 +238,8 @@ module systole_unified_buffer
     logic [W*8-1:0]     wdata, dma_part;
     logic               vec_here;  // the vector unit writes this bank
 
-    // The requesting port of the highest priority drives the bank's address, even if it is not granted because its other bank
-    // is taken. At most one data setup window uses the bank. The row of the other ports is selected in parallel with theirs.
+    // The requesting port of the highest priority drives the bank's address, even if its other bank is taken and it is not granted.
+    // At most one window of the data setup uses the bank. Its row and that of the other ports are selected in parallel.
     logic               windows;
     logic [RowBits-1:0] window_row, other_row;
     always_comb begin
@@ -290,20 +290,20 @@ module systole_unified_buffer
     );
   end
 
-  // Windows: one of the two words lies in an even bank, the other in an odd one. One cycle after the grant their bytes are
-  // merged into one word without moving them; one cycle later the word is rotated.
+  // Windows: of the two words, one is in an even bank and the other in an odd bank. One cycle after the grant, the bytes of
+  // both are merged into one word, each at its position; one cycle later the word is rotated.
   for (genvar p = 0; p < NumWin; p++) begin : gen_window
     logic                pending_q, answered_q, odd_q;  // odd: the first word is in an odd bank
     logic [1:0]          use_q;    // words that are used: needed and inside the memory
     logic [BankBits-2:0] even_bank_q, odd_bank_q;
     logic [OffBits-1:0]  off_q, shift_q;
-    logic [W*8-1:0]      below, even, odd, bytes_q;  // masks: the second word's bytes, those from the even bank, from the odd bank
+    logic [W*8-1:0]      below, even, odd, bytes_q;  // masks: bytes of the second word, of the even bank, of the odd bank
 
     assign below = ~({W*8{1'b1}} << {off_q, 3'b000});
     assign even  = odd_q ? (use_q[1] ? below : '0) : (use_q[0] ? ~below : '0);
     assign odd   = odd_q ? (use_q[0] ? ~below : '0) : (use_q[1] ? below : '0);
     assign win_rd_rsp_valid_o[p] = answered_q;
-    // A vector unit with fewer lanes than columns takes the data in pieces, so they stay until the next response.
+    // A vector unit with fewer lanes than columns takes the data in several cycles, so they hold until the next response.
     always_comb begin
       win_rd_data_o[p] = '0;
       if (answered_q || Cfg.VectorLanes != Cfg.Cols) win_rd_data_o[p] = (W*8)'({bytes_q, bytes_q} >> {shift_q, 3'b000});
@@ -331,12 +331,12 @@ module systole_unified_buffer
     end
   end
 
-  // DMA read: the words of the beat side by side, or one part of a word.
+  // DMA read data: all words of the beat, or the beat's part of one word.
   logic                dma_pending_q, dma_answered_q;
   logic [D*8-1:0]      dma_data_q, dma_data;
 
   if (D >= W) begin : gen_dma_words
-    // Word i lies in the i-th of BeatWords banks; the first bank is a multiple of BeatWords.
+    // Word i is in bank (first bank + i); the first bank is a multiple of BeatWords.
     logic [BankBits-1:0] dma_bank_q;
     always_ff @(posedge clk_i) dma_bank_q <= rd_word[NumWin][BankBits-1:0];
     for (genvar i = 0; i < BeatWords; i++) begin : gen_word
@@ -373,8 +373,8 @@ module systole_unified_buffer
   end
   always_ff @(posedge clk_i) dma_data_q <= dma_data;
 
-  // Writes stay inside the memory. Beats are aligned. No bank is granted twice. The data setup's windows share no bank. The
-  // urgent port still requests the same banks.
+  // Checks: writes and DMA reads stay inside the memory; beats are aligned; no bank is granted twice; windows of the data setup
+  // share no bank; an urgent port does not change its request.
   always_ff @(posedge clk_i) begin
     logic [NB-1:0] claimed, claimed_twice, granted, granted_twice;  // banks claimed by the data setup's windows, granted to any port
     if (rst_ni) begin

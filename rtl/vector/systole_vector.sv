@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Vector unit: requant (one accumulator row a cycle, with or without a residual addition; raw: one window a cycle), pool (one
-// tap a cycle), add (three cycles a vector), mul (two), tables. This module connects prepare -> issue -> read -> lanes -> write
-// queue, and contains the ports, the completion and the faults.
+// tap a cycle), add (three cycles a vector), mul (two cycles a vector), tables. This module connects the stages prepare ->
+// issue -> read -> lanes -> write queue. It contains the ports, the completion and the fault report.
 // Docs: docs/vector.md, docs/isa.md, docs/numerics.md. Test: tests/rtl/vector/.
 
 module systole_vector
@@ -45,7 +45,7 @@ module systole_vector
 
     // For status and counters.
     output logic                                       saturated_o,  // pulse: a bias addition saturated
-    output logic                                       stall_ub_o    // the unified buffer held a request this cycle
+    output logic                                       stall_ub_o    // the unified buffer stalled a request in this cycle
 );
   localparam int unsigned Cols = Cfg.Cols;
   localparam int unsigned Beats = Cols / Cfg.VectorLanes;
@@ -58,7 +58,7 @@ module systole_vector
   assign rsp_o = '{ready: unit_ready, done: unit_done, progress: unit_progress, fault: unit_fault, code: unit_code,
                    addr: unit_addr, newest: unit_newest};
 
-  // The unit's clock is gated when all results are written and no work is pending. Only a descriptor starts new work.
+  // The unit's clock is gated while all results are written and no work is pending. Only a descriptor starts new work.
   logic clk, work, rest;
   systole_idle_clock #(.Gate(Gate)) u_clock (.clk_i, .rst_ni, .work_i(work), .rest_i(rest), .clk_o(clk));
 
@@ -84,13 +84,13 @@ module systole_vector
   walk_addr_t           addr_fault_addr;
   logic                 out_take, out_drop, take_raw;
 
-  // The micro-op that requests its data, and the two cycles until the data arrive.
+  // The micro-op that requests its data, and its registers for the two cycles until the data arrive.
   logic                 req_valid, req_acc, req_ub, req_open, req_go;
   uop_t                 req_uop, d1_uop_q, d2_uop_q;
   acc_addr_t            req_row;
   ub_addr_t             req_addr;
   logic                 d1_valid_q, d2_valid_q;
-  logic                 p1_valid_q, p2_valid_q, p1_bank_q, p2_bank_q;  // the same for parameter words
+  logic                 p1_valid_q, p2_valid_q, p1_bank_q, p2_bank_q;  // the same registers for parameter words
   logic [3:0]           p1_word_q, p2_word_q;
   logic                 p1_table_q, p2_table_q;
   logic [24:0]          recip;
@@ -137,8 +137,8 @@ module systole_vector
       .verdict_addr_o(verdict_addr)
   );
 
-  // A requant may start at once if its results leave the lanes at the same stage as those before it. A job that reads the
-  // unified buffer waits until all earlier results are written.
+  // A requant may start at once if its results leave the lanes at the same stage as those of the previous job. Any other job
+  // waits until all earlier results are written.
   logic lookup_q, residual_q, follows;
 
   assign follows  = job.requant && job.lookup == lookup_q && !job.residual && !residual_q;
@@ -188,7 +188,7 @@ module systole_vector
     else flying_q <= flying_q + CountBits'(out_take) - CountBits'(out_drop) - CountBits'(written);
   end
 
-  // Skid buffer of the requests: the combinational path of the grants ends in its register.
+  // Skid buffer for the requests: its register ends the combinational path of the grants.
   systole_skid #(.Width($bits(uop_t) + 2 + $bits(acc_addr_t) + $bits(ub_addr_t))) u_request (
       .clk_i(clk),
       .rst_ni,
@@ -200,7 +200,7 @@ module systole_vector
       .data_o ({req_uop, req_acc, req_ub, req_row, req_addr})
   );
 
-  // The beats of a micro-op take the lanes for Cols / Lanes cycles; its window data must stay stable that long.
+  // The beats of a micro-op occupy the lanes for Cols / Lanes cycles. Its window data must stay valid that long.
   logic gap, gap_ub_q;
 
   if (Beats > 1) begin : gen_gap
@@ -223,12 +223,12 @@ module systole_vector
     if (job_take) scalars_q[job.bank] <= job_scalars;
   end
 
-  // Reads. Parameter words have priority, but a window that was requested stays requested until it is granted.
+  // Reads. Parameter words have priority, but a window request is not withdrawn before it is granted.
   logic win_req, win_held_q, par_sel;
 
-  // A requant's row is requested after the last parameter word was. Reads continue during a freeze until the results they lead
-  // to stall at the write. Reads change no state, and gating them with the freeze would lengthen the long path from here to the
-  // banks' addresses.
+  // A requant requests its rows only after its last parameter word was requested. Reads continue during a freeze, until their
+  // results stall at the write port. This is harmless, because reads change no state. Gating them with the freeze would
+  // lengthen the path from here to the banks' addresses, which is long.
   assign req_open       = req_valid && !gap && !(req_uop.src == SrcAcc && par_busy && req_uop.bank == par_bank);
   assign acc_rd_valid_o = req_open && req_acc;
   assign acc_rd_row_o   = req_row;
@@ -273,7 +273,7 @@ module systole_vector
       .saturated_o
   );
 
-  // Destinations, from issue to write, and the results.
+  // Destinations, which wait from issue to write, and results.
   systole_fifo #(.Width($bits(dest_t)), .Depth(OutDepth)) u_dest (
       .clk_i(clk),
       .rst_ni,
@@ -307,7 +307,7 @@ module systole_vector
   assign rest = {vrd_valid_o, acc_rd_valid_o, wr_valid, iss_valid, req_valid, d1_valid_q, d2_valid_q, p1_valid_q, p2_valid_q, sum_valid,
                  out_valid, win_held_q, bank_busy_q, rsp_o.done, rsp_o.fault, rsp_o.progress, saturated_o} == '0;
 
-  // Completion and faults. A fault is reported when everything before it is done, so its descriptor is the oldest one in
+  // Completion and faults. A fault is reported when everything before it is complete. So its descriptor is the oldest one in
   // flight.
   logic done_q, faulted_q, fault_now;
 
@@ -362,8 +362,8 @@ module systole_vector
     p2_table_q <= p1_table_q;
   end
 
-  // The write queue has room for every result. Read data come exactly when they are expected. No request is outside the
-  // memories. Requests hold until they are granted.
+  // Checks: the write queue has room for every result; read data come exactly when they are expected; no request is outside the
+  // memories; requests hold until they are granted.
   logic                     d1_ub_q, d2_ub_q, rd_held_q, wr_held_q, acc_held_q;
   ub_addr_t                 rd_last_q, wr_last_q;
   acc_addr_t                acc_last_q;
@@ -394,7 +394,7 @@ module systole_vector
     end
   end
 
-  logic started_q;  // the expected responses are known two cycles after the reset
+  logic started_q;  // which responses to expect is known two cycles after the reset
   logic started1_q;
 
   always_ff @(posedge clk) begin

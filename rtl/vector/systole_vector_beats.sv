@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Splits a micro-op into beats: beat b has the channels from b x Lanes on. With one lane per column there is one beat, without
-// delay. With fewer lanes, a register in front of the lanes' first stage takes each beat's part of the row.
+// Splits a micro-op into beats: beat b holds the channels from b * Lanes on. With one lane per column there is one beat,
+// without delay. With fewer lanes, each beat's part of the row is selected into a register in front of the lanes' first stage.
 // Docs: docs/vector.md. Test: tests/rtl/vector/.
 
 module systole_vector_beats
@@ -19,7 +19,7 @@ module systole_vector_beats
     input  logic                  rst_ni,
     // verilator lint_on UNUSEDSIGNAL
 
-    // A micro-op with its data. All but valid_i hold for Beats cycles; no other micro-op comes during them.
+    // A micro-op with its data. Everything but valid_i holds for Beats cycles; no other micro-op comes during them.
     input  logic                  valid_i,
     input  uop_t                  uop_i,
     input  logic [24:0]           recip_i,
@@ -32,7 +32,7 @@ module systole_vector_beats
     output uop_t                  uop_o,
     output logic [24:0]           recip_o,
     output logic signed [31:0]    acc_o [Lanes],
-    output logic [Slots*8-1:0]    bytes_o        // of the window, or of the accumulators of a raw requant
+    output logic [Slots*8-1:0]    bytes_o        // bytes of the window, or of the accumulators in a raw requant
 );
   localparam int unsigned Cols = Cfg.Cols;
   localparam int unsigned Quarter = Cols / 4;  // channels whose bytes make one window of a raw row
@@ -58,7 +58,7 @@ module systole_vector_beats
     logic [3:0][Quarter*32-1:0] row;
     logic [Quarter*32-1:0]      window;
 
-    // The beat number is 0 when a micro-op arrives, and comes from a register that drives all of the selection.
+    // The beat number is 0 when a micro-op arrives. It is a register, so the selection does not wait for valid_i.
     assign active = valid_i || beat_q != '0;
     assign window = row[uop_i.part];
     for (genvar c = 0; c < Cols; c++) begin : gen_channel
@@ -96,7 +96,7 @@ module systole_vector_beats
       end
     end
 
-    // Micro-ops come at least Beats cycles apart, and their data hold while beats are taken from them.
+    // Checks: micro-ops come at least Beats cycles apart, and their data hold while beats are taken from them.
     uop_t               uop_last_q;
     logic signed [31:0] acc_last_q [Cols];
     logic [Cols*8-1:0]  ub_last_q;

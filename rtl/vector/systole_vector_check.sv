@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Checks a descriptor. It gives the verdict (the first fault in the order illegal, misaligned, accumulator range, parameter
-// block range) and the job. ready_o rises a few cycles after new_i, because one multiplier makes all products in turn.
+// Checks a descriptor and makes its job. The verdict is the first fault in the order illegal, misaligned, accumulator range,
+// parameter block range. ready_o rises a few cycles after new_i, because one multiplier computes all products in turn.
 // Docs: docs/vector.md, docs/isa.md. Test: tests/rtl/vector/.
 
 module systole_vector_check
@@ -35,7 +35,7 @@ module systole_vector_check
   localparam int unsigned ParamBytes = ParamWords * Cfg.Rows;
 
   // verilator lint_off UNUSEDSIGNAL
-  requant_desc_t rq;  // the queue evaluates the header
+  requant_desc_t rq;  // the header's other fields are unused: the queue evaluates them
   pool_desc_t    po;
   add_desc_t     ad;
   mul_desc_t     mu;
@@ -57,8 +57,8 @@ module systole_vector_check
   assign residual   = is_requant && rq.flags[FlagRequantResidual];
   assign sum        = po.flags[FlagPoolSum];
 
-  // Products. requant: ny * nx, then n times that. pool: dy and sy times the pitch (its lower half first, then the upper one),
-  // then the number of taps.
+  // Products. requant: ny * nx, then n * (ny * nx). pool: dy * pitch and sy * pitch, each with the lower half of the pitch
+  // first and then the upper half; then the number of taps, kh * kw.
   localparam int unsigned FactorBits = HalfBits > 11 ? HalfBits + 1 : 12;  // signed
 
   logic [2:0]                     step, step_q, last_step;  // cycles since new_i
@@ -157,7 +157,7 @@ module systole_vector_check
       verdict_o      <= FaultAccRange;
       verdict_addr_o <= WalkBits'(rq.acc);
     end else if (has_block && over) begin
-      // The address of the first byte that is not in the buffer, at the block's start or later.
+      // The address of the first byte of the block that is outside the buffer.
       verdict_o      <= FaultUbRange;
       verdict_addr_o <= 32'(block_addr_o) > Cfg.UbBytes ? WalkBits'(block_addr_o) : WalkBits'(Cfg.UbBytes);
     end else begin
@@ -287,7 +287,7 @@ module systole_vector_check
       scalars_o.clamp_min = mu.clamp_min;
       scalars_o.clamp_max = mu.clamp_max;
     end else if (is_pool) begin
-      scalars_o.zp        = sum ? po.zp : -8'sd128;  // the lanes' bytes are 0..255
+      scalars_o.zp        = sum ? po.zp : -8'sd128;  // the lanes hold a byte q as q + 128
       scalars_o.sum       = sum;
       scalars_o.single    = po.flags[FlagPoolSingleRound];
       scalars_o.mult      = po.mult;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The end of a scaling, two stages that never stall: add the zero point | clamp to a byte.
+// The last two stages of a scaling, which never stall: add the zero point | clamp to a byte.
 // Docs: docs/vector.md. Test: tests/rtl/vector/.
 
 module systole_vector_clamp #(
@@ -14,13 +14,13 @@ module systole_vector_clamp #(
     input  logic signed [31:0] r_i [Lanes],
     input  logic signed [7:0]  zp_i,
 
-    input  logic               valid1_i,  // valid_i of one cycle before
+    input  logic               valid1_i,  // valid_i, one cycle later
     input  logic signed [7:0]  min_i,     // belongs to valid1_i
     input  logic signed [7:0]  max_i,
 
-    output logic [Slots*8-1:0] data_o     // with fewer than 4 lanes, the lowest bytes count
+    output logic [Slots*8-1:0] data_o     // with fewer than 4 lanes, only the lowest bytes are used
 );
-  // A value beyond nine bits is clamped whatever the zero point is.
+  // A value that does not fit nine bits is clamped for any zero point. So values saturate to nine bits first.
   logic signed [15:0] z_q [Lanes];
 
   always_ff @(posedge clk_i) begin : zero_point

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Runs a job: walks its sources and results and issues one micro-op a cycle with its reads. Three stages: the walks choose a
-// micro-op and step; its addresses are checked; a bad one is dropped. A read or a result outside the unified buffer is dropped
-// together with everything after it: fault_o rises. Results of earlier positions still come.
+// Runs a job: walks its sources and results, and issues one micro-op a cycle together with its reads. Three stages: the walks
+// choose a micro-op and step | its addresses are checked | it is issued, or dropped if an address is bad. After a read or a
+// result outside the unified buffer, that micro-op and all later ones are dropped and fault_o rises. Results of earlier
+// positions are still produced.
 // Docs: docs/vector.md. Test: tests/rtl/vector/.
 
 module systole_vector_issue
@@ -16,19 +17,19 @@ module systole_vector_issue
 
     input  logic       load_i,        // take job_i; only when idle_o
     input  job_t       job_i,
-    output logic       idle_o,        // all micro-ops of the last job are chosen
+    output logic       idle_o,        // all micro-ops of the current job are chosen, or there is no job
 
     input  logic       sum_valid_i,   // pulse: one more sum in the sum memory
-    input  logic       out_avail_i,   // room for one more result
+    input  logic       out_avail_i,   // there is room for one more result
     output logic       take_o,        // a result was chosen ...
     output ub_addr_t   take_addr_o,   // ... and will be written here, if that is in the unified buffer
     output logic       take_raw_o,    // ... or up to three windows further, if it is raw
-    output logic       drop_o,        // a chosen result was dropped and does not come
+    output logic       drop_o,        // a chosen result was dropped: it will not be written
 
     output logic       valid_o,
     input  logic       ready_i,       // registered
     output uop_t       uop_o,
-    output dest_t      dest_o,        // destination of its result, if it has one
+    output dest_t      dest_o,        // destination of the micro-op's result, if it has one
     output logic       acc_rd_o,      // reads accumulator row acc_row_o
     output logic       ub_rd_o,       // reads the window at ub_addr_o
     output acc_addr_t  acc_row_o,
@@ -40,7 +41,7 @@ module systole_vector_issue
   localparam int unsigned Cols = Cfg.Cols;
   localparam int unsigned ColBits = $clog2(Cols);
   localparam int unsigned SumCountBits = $clog2(SumPairs + 1);
-  typedef logic [systole_presets_pkg::UbAddrBits:0] limit_t;  // the last address at which an access of some length fits
+  typedef logic [systole_presets_pkg::UbAddrBits:0] limit_t;  // the last address from which an access of some length fits
 
   // A chosen micro-op.
   typedef struct packed {
@@ -52,7 +53,7 @@ module systole_vector_issue
   } choice_t;
 
   // verilator lint_off UNUSEDSIGNAL
-  job_t                           job_q;  // not all fields: the walks hold the base addresses
+  job_t                           job_q;  // the base addresses are unused here: the walks hold them
   // verilator lint_on UNUSEDSIGNAL
   logic                           busy_q;
   logic                           step;  // the chosen micro-op moves to the next stage and the walks step
@@ -76,7 +77,7 @@ module systole_vector_issue
   // Additions and products.
   logic                           second_q;    // the next operand is the second
   logic                           src_done_q;  // all operands are issued
-  logic [SumCountBits-1:0]        pairs_q;     // pairs whose addresses passed the check and whose sum has not yet
+  logic [SumCountBits-1:0]        pairs_q;     // operand pairs that were issued and whose sum was not issued yet
   logic [SumCountBits-1:0]        sums_q;      // sums in the memory
   logic                           sums_any_q;  // sums_q is not 0
 
@@ -137,17 +138,17 @@ module systole_vector_issue
   // Second and third stage.
   choice_t                        choice, check_q;
   // verilator lint_off UNUSEDSIGNAL
-  choice_t                        found_q;  // its addresses are checked
+  choice_t                        found_q;  // the micro-op after the check of its addresses
   // verilator lint_on UNUSEDSIGNAL
   logic                           check_valid_q, check_free, found_valid_q, found_free, operand, second;
   logic                           dropped, rd_bad_q, out_bad_q, bad, pass, finding;
-  logic                           src_fault_q, stop_q;  // a source's fault stops further operands, a result's fault stops everything
+  logic                           src_fault_q, stop_q;  // a bad source stops further operands, a bad result stops everything
 
   // First stage: the next micro-op.
   logic [8:0] raw_left;
   logic       want, sum_next, sum_take, pairs_room;
 
-  // Bytes of a raw row (4 x cols) that are left from this window on, at most Cols.
+  // Bytes of a raw row (4 x cols bytes) that remain from this window on, at most Cols.
   always_comb begin
     logic [10:0] left;
     left     = {job_q.len, 2'b00} - (11'(part_q) << ColBits);
@@ -168,7 +169,7 @@ module systole_vector_issue
   assign sum_next   = sums_any_q && out_avail_i;
   assign pairs_room = 32'(pairs_q) + 32'(found_valid_q && second) < SumPairs;
 
-  // The last address at which an access of this length still lies in the unified buffer.
+  // The last address from which an access of this length fits into the unified buffer.
   function automatic limit_t limit(logic [8:0] len);
     return limit_t'(Cfg.UbBytes) - limit_t'(len);
   endfunction
@@ -303,7 +304,8 @@ module systole_vector_issue
       sums_q  <= sums_q + SumCountBits'(sum_valid_i) - SumCountBits'(sum_take);
       if (sum_valid_i) sums_any_q <= 1'b1;
       else if (sum_take) sums_any_q <= sums_q != SumCountBits'(1);
-      // A bad operand is not the first fault while older sums may still have one.
+      // After a bad operand, the sums of older pairs are still issued. If the result of one of them is bad, that is the earlier
+      // fault.
       if (finding) begin
         if (operand) src_fault_q <= 1'b1;
         else stop_q <= 1'b1;
@@ -313,7 +315,7 @@ module systole_vector_issue
     end
   end
 
-  // Each sum comes from a pair, and nothing is left when a job ends.
+  // Checks: each sum comes from a pair, and nothing is left when a job ends.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_load_idle : assert (!load_i || idle_o);

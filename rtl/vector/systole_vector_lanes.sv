@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The lanes: source (2 stages), scale (6), zero point, clamp; ten stages that never stall. A table (2 more) or a residual
-// addition (16 more) may follow. With fewer lanes than columns there is one more stage in front. A micro-op takes the lanes for
-// Cols / Lanes cycles, one per beat, and produces a whole row. The operands of an addition leave before the zero point: their
-// sum goes back to the source.
+// The lanes: source (2 stages), scale (6), zero point (1), clamp (1). These ten stages never stall. A table (2 more) or a
+// residual addition (16 more) may follow. With fewer lanes than columns, one more stage comes first. A micro-op occupies the
+// lanes for Cols / Lanes cycles, one per beat, and produces a whole row. The operands of an addition leave before the zero
+// point; their sum enters again at the source.
 // Docs: docs/vector.md, docs/numerics.md. Test: tests/rtl/vector/.
 
 module systole_vector_lanes
@@ -15,20 +15,20 @@ module systole_vector_lanes
     input  logic                  clk_i,
     input  logic                  rst_ni,
 
-    // A word of the table is in ub_data_i.
+    // ub_data_i holds a word of the table.
     input  logic                  table_valid_i,
     output logic                  table_loaded_o,  // pulse: the word is in the table
 
-    // Word param_word_i of the parameter block is in ub_data_i.
+    // ub_data_i holds word param_word_i of the parameter block.
     input  logic                  param_valid_i,
     input  logic                  param_bank_i,
     input  logic [3:0]            param_word_i,
     input  scalars_t              scalars_i [2],  // by bank
 
-    // A micro-op with its data. All but valid_i hold for Cols / Lanes cycles; no other micro-op comes during them.
+    // A micro-op with its data. Everything but valid_i holds for Cols / Lanes cycles; no other micro-op comes during them.
     input  logic                  valid_i,
     input  uop_t                  uop_i,
-    input  logic [24:0]           recip_i,        // of uop_i.taps (systole_vector_recip)
+    input  logic [24:0]           recip_i,        // reciprocal of uop_i.taps (systole_vector_recip)
     input  logic signed [31:0]    acc_data_i [Cfg.Cols],
     input  logic [Cfg.Cols*8-1:0] ub_data_i,
 
@@ -70,7 +70,7 @@ module systole_vector_lanes
   round_t              round_q [1:2];
   scalars_t            sc_in;
   // verilator lint_off UNUSEDSIGNAL
-  scalars_t            sc_zp, sc_clamp;  // each stage uses some of the fields
+  scalars_t            sc_zp, sc_clamp;  // each stage uses only some of the fields
   // verilator lint_on UNUSEDSIGNAL
   logic signed [31:0]  x [Lanes], m [Lanes], r [Lanes];
   logic signed [7:0]   s [Lanes];
@@ -201,10 +201,10 @@ module systole_vector_lanes
       .data_o  (clamped)
   );
 
-  // Steps that may follow the clamp. The unit ensures that results do not overtake each other.
+  // A table or a residual addition may follow the clamp. The unit ensures that results do not overtake each other.
   logic               ended, looked, lookup_valid, residual_valid, added;
   // verilator lint_off UNUSEDSIGNAL
-  tag_t               looked_tag_q, lookup1_tag_q;  // of the results that left the clamp
+  tag_t               looked_tag_q, lookup1_tag_q;  // of results in the table, after its first and second stage
   // verilator lint_on UNUSEDSIGNAL
   logic               added_bank, added_last, added_row_end;
   logic [Slots*8-1:0] found, total;
@@ -257,7 +257,7 @@ module systole_vector_lanes
 
   // The beats of a row are collected in out_data_o, the first one in the lowest bytes.
   // verilator lint_off UNUSEDSIGNAL
-  logic [Slots*8-1:0] result;  // with fewer than 4 lanes, the lowest bytes count
+  logic [Slots*8-1:0] result;  // with fewer than 4 lanes, only the lowest bytes are used
   // verilator lint_on UNUSEDSIGNAL
   logic               plain, result_valid, result_row_end;
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Types inside the vector unit: a job is a checked descriptor, a micro-op is what enters the lanes in one cycle.
+// Types inside the vector unit. A job is a checked descriptor. A micro-op is what enters the lanes in one cycle.
 // Docs: docs/vector.md.
 
 package systole_vector_pkg;
 
   // verilator lint_off UNUSEDPARAM
   // (not every module uses all of them)
-  localparam int unsigned WalkBits = 36;    // of addresses: every sum of a descriptor's products fits
+  localparam int unsigned WalkBits = 36;    // bits of a walk's addresses: no sum of a descriptor's products overflows
   localparam int unsigned SourceStreams = 3;
-  localparam int unsigned OutDepth = 32;    // results in flight: issue, read, lanes and write queue (16 cycles) and some slack
-  localparam int unsigned SumPairs = 8;     // pairs of operands of an addition in flight
+  localparam int unsigned OutDepth = 32;    // most results in flight: 16 cycles of issue, read, lanes and write queue, and some slack
+  localparam int unsigned SumPairs = 8;     // most operand pairs of an addition in flight
   localparam int unsigned ParamWords = 9;   // unified buffer words of a parameter block
   localparam int unsigned TableBytes = 256;
   localparam int unsigned TapBits = 24;     // a sum of bytes over 127 x 127 taps
@@ -25,12 +25,12 @@ package systole_vector_pkg;
   typedef enum logic [2:0] {
     SrcAcc,   // accumulator + bias
     SrcRaw,   // a byte of an accumulator
-    SrcTap,   // a tap of a window: joins the lane's pool register
-    SrcAdd0,  // first operand of an addition: kept at the end of the lanes
+    SrcTap,   // a tap of a window: combined with the lane's pool register
+    SrcAdd0,  // first operand of an addition: scaled, then held at the end of the lanes
     SrcAdd1,  // second operand: the sum of both goes to the sum memory
     SrcSum,   // oldest sum of the sum memory
-    SrcMul0,  // first operand of a product: kept at the start of the lanes
-    SrcMul1   // second operand: their product
+    SrcMul0,  // first operand of a product: held at the start of the lanes
+    SrcMul1   // second operand: the lanes scale the product of both
   } src_e;
 
   // What a descriptor asks for.
@@ -45,17 +45,17 @@ package systole_vector_pkg;
 
   // How a lane scales x by m * 2^(s - 31).
   typedef struct packed {
-    logic twice;   // double rounding: saturate x << s, round the product, then the shift right, halves away from zero
+    logic twice;   // double rounding: saturate x << s, round the product, then round the right shift with ties away from zero
     logic trunc;   // no rounding
   } round_t;
 
-  // Constants of a descriptor for all lanes. For a residual addition, zp1, mult1 and shift1 belong to its operand, mult and
-  // shift to the sum.
+  // Constants of a descriptor for all lanes. In a residual addition, zp1 is the zero point of the residual operand, mult1 and
+  // shift1 scale the narrow operand, and mult and shift scale the sum.
   typedef struct packed {
     logic               average;
     logic               sum;       // pool: sum of the taps
     logic               single;
-    logic               wide;      // residual: its operand is the wide one, which is scaled by 2^19
+    logic               wide;      // residual addition: its operand is the wide one (scaled by 2^19), not the narrow one
     logic               sum_single;
     logic signed [7:0]  zp, zp0, zp1, sum_zp;
     logic signed [7:0]  clamp_min, clamp_max, sum_min, sum_max;
@@ -65,7 +65,7 @@ package systole_vector_pkg;
 
   // Where a result goes.
   typedef struct packed {
-    logic       last;  // last result of its descriptor
+    logic       last;  // the last result of its descriptor
     ub_addr_t   addr;
     logic [8:0] len;   // bytes, 1..Cols
   } dest_t;
@@ -74,14 +74,14 @@ package systole_vector_pkg;
     src_e       src;
     logic       bank;   // bank of the scalars and the channel parameters
     logic       first;  // first tap of a window
-    logic       hit;    // tap with data
-    logic       out;    // ends in the write queue
-    logic       last;   // the last one of its descriptor
+    logic       hit;    // the tap lies in the image, so it has data
+    logic       out;    // produces a result for the write queue
+    logic       last;   // the last micro-op of its descriptor
     logic       lookup;    // the result passes through the table
-    logic       residual;  // an addition follows; its operand comes with the row
+    logic       residual;  // a residual addition follows; its operand is read together with the row
     logic [1:0] part;   // raw: which quarter of the row
-    logic [8:0] taps;   // valid taps of the window so far, the divisor of an average; otherwise 1
-    logic [TapBits-1:0] offset;  // sum of taps: the part of it to subtract
+    logic [8:0] taps;   // taps of the window that were in the image so far, the divisor of an average; otherwise 1
+    logic [TapBits-1:0] offset;  // sum of taps: the excess to subtract from it
     logic [8:0] len;    // bytes of the result
   } uop_t;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Takes a descriptor while the one before it runs. It checks the descriptor, fetches the parameter block of a requant into the
-// free bank of the lanes, and offers the job, already during the fetch. If a write of the running job touches the block, the
-// block is fetched again after that write.
+// Prepares the next descriptor while the current one runs: checks it, fetches the parameter block of a requant into the free
+// bank of the lanes, and offers the job. The job may be taken before the fetch ends. If a write of the running job hits the
+// block, the block is fetched again after that write.
 // Docs: docs/vector.md. Test: tests/rtl/vector/.
 
 module systole_vector_prepare
@@ -17,7 +17,7 @@ module systole_vector_prepare
     input  logic                 rst_ni,
 
     input  logic                 start_valid_i,
-    output logic                 idle_o,         // no descriptor is held: takes one unless frozen
+    output logic                 idle_o,         // holds no descriptor: accepts one unless frozen
     input  desc_t                start_desc_i,
     input  logic                 freeze_i,
 
@@ -36,10 +36,10 @@ module systole_vector_prepare
     output ub_addr_t             rd_addr_o,
     output logic [3:0]           rd_word_o,
     output logic                 rd_bank_o,
-    output logic                 rd_busy_o,      // the parameter words of the bank are not all fetched
+    output logic                 rd_busy_o,      // some parameter words of the bank are not fetched yet
     output logic                 rd_table_o,     // the word belongs to a table
     input  logic                 table_ready_i,  // the table can take a word
-    input  logic                 table_loaded_i, // all words that the table took are stored
+    input  logic                 table_loaded_i, // all words that the table accepted are stored
     output logic                 table_done_o,   // pulse: the descriptor is complete
 
     // The job: taken when valid and ready are high. A job with a fault is never taken.
@@ -58,9 +58,9 @@ module systole_vector_prepare
   typedef enum logic [2:0] {
     StEmpty,
     StFirst,    // first cycle of a descriptor
-    StWait,     // waits for the bank, for older writes, or for the write that hit the block
+    StWait,     // waits for the bank, for older results, or for the write that hit the block
     StFetch,
-    StTable,    // fetches a table, one word each time the lanes have stored the one before
+    StTable,    // fetches a table; each word waits until the lanes have stored the previous one
     StLoaded,
     StReady
   } state_e;
@@ -69,14 +69,14 @@ module systole_vector_prepare
   desc_t                desc_q;
   kind_e                kind_q, kind;  // decoded from the opcode
   logic                 bank_q;
-  logic [CountBits-1:0] older_q;   // results that were in flight when the descriptor came and still are
-  logic                 stale_q;   // a result issued later hits the block
-  logic                 taken_q;   // the job runs while its last words are fetched
+  logic [CountBits-1:0] older_q;   // results in flight that are older than the descriptor
+  logic                 stale_q;   // a younger result hits the block, so the block must be fetched again
+  logic                 taken_q;   // the job was taken before its last words are fetched
   logic [3:0]           word_q;
-  logic [8:0]           table_q;   // bytes of the table that were requested
+  logic [8:0]           table_q;   // bytes of the table requested, with the word that is requested now
   ub_addr_t             addr_q;
   // verilator lint_off UNUSEDSIGNAL
-  requant_desc_t        start;  // only the opcode, which all formats have in the same place, and a requant's block address
+  requant_desc_t        start;  // only the opcode (at the same bits in all formats) and a requant's block address are used
   // verilator lint_on UNUSEDSIGNAL
   ub_addr_t             block_addr;
   logic                 come, checked, block, near, near_q, issue_q, hit, clean, take, fetched;
@@ -113,9 +113,9 @@ module systole_vector_prepare
     endcase
   end
 
-  // Does a window write of a running job touch the block? Whole windows are compared, so a miss is certain and a hit may be
-  // false. The distance is in words from the block's second word (the block is aligned): -2 if the write begins in the word
-  // before the block, -1 in the block's first word, up to 7 in its last one.
+  // Does a write of the running job hit the block? Whole windows are compared, so a miss is certain and a hit may be false.
+  // from_second is the distance in words from the second word of the (aligned) block to the word in which the write begins: -2
+  // for the word before the block, -1 for the block's first word, 7 for its last word.
   logic [IndexBits-1:0] from_second, before_second_q;
 
   assign from_second = IndexBits'(issue_addr_i >> WordBits) + before_second_q;
@@ -124,11 +124,11 @@ module systole_vector_prepare
     near = from_second[IndexBits-1:3] == '0 || from_second == '1 ||
            (from_second == -IndexBits'(2) && issue_addr_i[WordBits-1:0] != '0) ||
            (issue_raw_i && from_second[IndexBits-1:3] == '1);
-    if (!block || kind_q == KindTable) near = 1'b0;  // a table waits for all earlier writes instead
+    if (!block || kind_q == KindTable) near = 1'b0;  // a table is never compared: it waits for all earlier writes
   end
   assign hit = near_q && issue_q;
 
-  // No write that hits the block is still in flight. A hit shows one cycle late: words fetched since then are fetched again.
+  // No write that hits the block is in flight. A hit is seen one cycle late; the words fetched in that cycle are fetched again.
   assign clean = stale_q || kind_q == KindTable ? drained_i : older_q == '0;
 
   assign rd_table_o   = state_q == StTable;
@@ -170,7 +170,8 @@ module systole_vector_prepare
       unique case (state_q)
         StEmpty: if (come) state_q <= StFirst;
         StFirst: begin
-          // The count and the comparison begin here: the count includes all results issued up to the cycle before.
+          // From here on, older_q counts the results that were issued before this cycle, and the comparison covers those issued
+          // later.
           older_q <= in_flight_i - CountBits'(written_i);
           stale_q <= 1'b0;
           taken_q <= 1'b0;
@@ -210,7 +211,7 @@ module systole_vector_prepare
     end
   end
 
-  // A job that is taken is legal.
+  // Check: a job that is taken is legal.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_legal : assert (!take || (legal_o && verdict_o == FaultNone));

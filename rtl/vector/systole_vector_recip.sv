@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Table of ceil(2^24 / n) for n = 1..256, one cycle, held while !en_i. For every 0 <= u <= 255 n + n/2, (u * ceil(2^24 / n)) >>
-// 24 is u / n rounded down. Entry 0 serves windows without taps. A read-only memory. Docs: docs/numerics.md, docs/vector.md.
-// Test: tests/rtl/vector/ (all counts, all sums).
+// Read-only memory of ceil(2^24 / n) for n = 1..256. Latency: one cycle; the output holds while en_i is low. For every
+// 0 <= u <= 255 n + n/2, (u * ceil(2^24 / n)) >> 24 is u / n rounded down. Entry 0 serves windows without taps.
+// Docs: docs/numerics.md, docs/vector.md. Test: tests/rtl/vector/ (all counts, all sums).
 
 module systole_vector_recip (
     input  logic        clk_i,

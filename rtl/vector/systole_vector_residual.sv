@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The quantised addition after a requantisation: 16 stages that never stall. Both operands are bytes. The narrow one is scaled
-// by a factor and the wide one by 2^19, which is always what the larger scale of an addition comes to; then the sum is scaled:
-// differences | scale (6) | sum | scale (6) | zero point | clamp.
+// Quantised addition after a requant: 16 stages that never stall. Both operands are bytes. The operand with the larger scale
+// (wide) is multiplied by 2^19, its factor in every addition. The other operand (narrow) is scaled by a multiplier and a shift.
+// Then the sum is scaled. Stages: differences | scale (6) | sum | scale (6) | zero point | clamp.
 // Docs: docs/vector.md, docs/numerics.md. Test: tests/rtl/vector/.
 
 module systole_vector_residual
   import systole_vector_pkg::*;
 #(
     parameter int unsigned Lanes = 8,
-    parameter int unsigned Ahead = 16,  // most operands that wait for the results they belong to
+    parameter int unsigned Ahead = 16,  // entries of the operand FIFO
     localparam int unsigned Slots = Lanes < 4 ? 4 : Lanes
 ) (
     input  logic               clk_i,
@@ -20,7 +20,7 @@ module systole_vector_residual
     input  logic               operand_valid_i,
     input  logic [Slots*8-1:0] operand_i,
 
-    // Results of the requantisation.
+    // Results of the requant.
     input  logic               valid_i,
     input  logic [Slots*8-1:0] data_i,
     input  logic               bank_i,
@@ -44,7 +44,7 @@ module systole_vector_residual
 
   logic [End:1] valid_q, bank_q, last_q, row_end_q;
   // verilator lint_off UNUSEDSIGNAL
-  scalars_t sc_in, sc_narrow, sc_scaled, sc_sum, sc_zp, sc_clamp;  // each stage uses some of the fields
+  scalars_t sc_in, sc_narrow, sc_scaled, sc_sum, sc_zp, sc_clamp;  // each stage uses only some of the fields
   // verilator lint_on UNUSEDSIGNAL
   round_t   round_narrow, round_sum;
 
@@ -68,7 +68,7 @@ module systole_vector_residual
     end
   end
 
-  // Operands wait in a FIFO for their results.
+  // Operands wait in a FIFO for the requant's results.
   (* ram_style = "auto" *) logic [Slots*8-1:0] operand_mem_q [Ahead];
   logic [AheadBits-1:0] operand_wr_q, operand_rd_q;
   logic [AheadBits:0]   ahead_q;
@@ -92,7 +92,7 @@ module systole_vector_residual
     end
   end
 
-  // Stage 1. The wide operands wait in a FIFO for the narrow ones, which are scaled first.
+  // Stage 1: subtract the zero points. The wide operands wait in a FIFO while the narrow ones are scaled.
   logic signed [31:0] narrow_q [Lanes], mult1_q [Lanes];
   logic signed [7:0]  shift1_q [Lanes];
   logic signed [15:0] wide_q [8][Lanes];
@@ -130,7 +130,7 @@ module systole_vector_residual
     end
   end
 
-  // Stages 2 to 7.
+  // Stages 2 to 7: scale the narrow operand.
   logic signed [31:0] scaled [Lanes];
 
   assign round_narrow = '{twice: !sc_narrow.sum_single, trunc: 1'b0};
@@ -146,7 +146,7 @@ module systole_vector_residual
       .r_o    (scaled)
   );
 
-  // Stage 8.
+  // Stage 8: the saturating sum.
   logic signed [31:0] sum_q [Lanes], mult_q [Lanes];
   logic signed [7:0]  shift_q [Lanes];
 
@@ -169,7 +169,7 @@ module systole_vector_residual
     end
   end
 
-  // Stages 9 to 14.
+  // Stages 9 to 14: scale the sum.
   logic signed [31:0] rounded [Lanes];
 
   assign round_sum = '{twice: !sc_sum.sum_single, trunc: 1'b0};
@@ -201,7 +201,7 @@ module systole_vector_residual
   assign last_o    = last_q[End];
   assign row_end_o = row_end_q[End];
 
-  // Each result finds its operand, and the FIFO has room for each operand.
+  // Checks: each result finds its operand, and the FIFO has room for each operand.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_operand : assert (!valid_i || ahead_q != '0);

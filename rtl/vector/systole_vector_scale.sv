@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Scaling of the lanes: r = x * m * 2^(s - 31), rounded and saturated, -31 <= s <= 30; truncation: s = 7, so x * m >> 24.
-// Six stages that never stall: saturate | partial products | product | shift by 16s and 8s | by 4s, 2s, 1s | round.
+// Scaling of the lanes: r = x * m * 2^(s - 31), rounded and saturated, for -31 <= s <= 30. Truncation uses s = 7:
+// r = (x * m) >> 24. Six stages that never stall: saturate | partial products | product | shift by 16s and 8s | shift by 4s, 2s
+// and 1s | round.
 // Docs: docs/vector.md, docs/numerics.md. Test: tests/rtl/vector/.
 
 module systole_vector_scale
@@ -39,9 +40,9 @@ module systole_vector_scale
   // A lane's flags between the stages.
   localparam int unsigned Over = 0;    // the result does not fit
   localparam int unsigned Neg = 1;     // sign of the product
-  localparam int unsigned Rest = 2;    // a bit below the half that was shifted out is not 0
-  localparam int unsigned Down = 3;    // halves of negative numbers are rounded down
-  localparam int unsigned Amount = 4;  // after stage 4: the 3 bits of the shift that are left
+  localparam int unsigned Rest = 2;    // sticky bit: a bit below the half that was shifted out is 1
+  localparam int unsigned Down = 3;    // a tie of a negative number is rounded down, away from zero
+  localparam int unsigned Amount = 4;  // after stage 4: the remaining 3 bits of the shift amount
   localparam int unsigned Up = 4;      // after stage 5: add 1
 
   always_ff @(posedge clk_i) begin
@@ -54,13 +55,13 @@ module systole_vector_scale
     for (int unsigned i = 2; i <= 4; i++) round_q[i] <= round_q[i-1];
   end
 
-  // Stage 1. Double rounding with a left shift: x << s saturates. If it does not, the shift may follow the product.
+  // Stage 1. With double rounding, a left shift x << s saturates. If it does not, the shift may come after the product.
   always_ff @(posedge clk_i) begin : stage1
     logic signed [31:0] x_v [Lanes];
     logic signed [7:0]  s_v [Lanes];
     if (valid_i) begin
       for (int unsigned c = 0; c < Lanes; c++) begin
-        logic signed [31:0] x, sign;  // declared alone: an unsigned term in the expression would make the shift logical
+        logic signed [31:0] x, sign;  // declared separately: an unsigned term in the expression would make the shift logical
         logic signed [7:0]  s;
         logic [4:0]         n;
         logic               wide;
@@ -117,8 +118,8 @@ module systole_vector_scale
     end
   end
 
-  // Stages 4 and 5: bits 32..1 of p >> (30 - s) and the half below them. A right shift (s < 0) starts from p >> 31; the bits
-  // below that do not affect the result.
+  // Stages 4 and 5 compute p >> (30 - s). Its bits 32..1 are the result before rounding, and bit 0 is the half. A right shift
+  // (s < 0) starts from p >> 31; the bits below do not affect the result.
   always_ff @(posedge clk_i) begin : stage4
     logic signed [39:0] w_v [Lanes];
     logic [7:0]         f_v [Lanes];
@@ -184,7 +185,7 @@ module systole_vector_scale
     end
   end
 
-  // Truncation is only used with its fixed shift.
+  // Check: truncation is only used with its fixed shift.
   always_ff @(posedge clk_i) begin
     if (rst_ni && valid_i) begin
       a_trunc : assert (!round_i.trunc || (!round_i.twice && s_i[0] == 8'sd7));

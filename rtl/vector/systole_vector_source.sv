@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Selects what the lanes scale, in two stages: the sum, the tap or the byte | x, multiplier and shift. It contains the channel
-// parameters (two banks), the pool registers and the sums of additions.
+// parameters (two banks), the pool registers and the memory of sums.
 // Docs: docs/vector.md, docs/numerics.md. Test: tests/rtl/vector/.
 
 module systole_vector_source
@@ -29,10 +29,10 @@ module systole_vector_source
     input  logic                  valid_i,
     input  logic [BeatBits-1:0]   beat_i,
     input  uop_t                  uop_i,
-    input  scalars_t              scalars_i,      // of the micro-op's bank
-    input  logic [24:0]           recip_i,        // of uop_i.taps (systole_vector_recip)
+    input  scalars_t              scalars_i,      // constants of the micro-op's bank
+    input  logic [24:0]           recip_i,        // reciprocal of uop_i.taps (systole_vector_recip)
     input  logic signed [31:0]    acc_i [Lanes],
-    input  logic [Slots*8-1:0]    bytes_i,        // of the window, or of the accumulators of a raw requant
+    input  logic [Slots*8-1:0]    bytes_i,        // bytes of the window, or of the accumulators in a raw requant
 
     // A beat of a sum.
     input  logic                  sum_we_i,
@@ -46,19 +46,19 @@ module systole_vector_source
 );
   localparam int unsigned Cols = Cfg.Cols;
   localparam int unsigned Quarter = Cols / 4;                              // channels of a parameter word
-  localparam int unsigned Columns = Lanes > Quarter ? Lanes / Quarter : 1; // words that a beat reads side by side
+  localparam int unsigned Columns = Lanes > Quarter ? Lanes / Quarter : 1; // words that a beat reads in parallel
   localparam int unsigned Parts = Lanes < Quarter ? Quarter / Lanes : 1;   // beats that share a word
-  localparam int unsigned Depth = 8 / Columns;                             // rows of a memory: 4 words of each bank, Columns a row
+  localparam int unsigned Depth = 8 / Columns;                             // rows of a memory: 4 words for each bank, Columns words a row
   localparam int unsigned DepthBits = $clog2(Depth);
   localparam logic signed [31:0] Max = 32'sh7fff_ffff;
   localparam logic signed [31:0] Min = 32'sh8000_0000;
 
-  // Control of stage 1, beside its data.
+  // Control that travels with the data of stage 1.
   logic                  valid1_q, average1_q;
   logic [BeatBits-1:0]   beat1_q;
   // verilator lint_off UNUSEDSIGNAL
   uop_t                  uop1_q;
-  scalars_t              scalars1_q;  // not all fields: some are used in stage 1 only
+  scalars_t              scalars1_q;  // some fields are used in stage 1 only
   // verilator lint_on UNUSEDSIGNAL
   logic [24:0]           recip1_q;
 
@@ -77,7 +77,8 @@ module systole_vector_source
     end
   end
 
-  // Channel parameters, stored as the words of the block come. Biases are read in stage 1, multipliers and shifts in stage 2.
+  // Channel parameters. Each word of the block is stored when it comes. Biases are read in stage 1, multipliers and shifts in
+  // stage 2.
   logic [Columns*Quarter*32-1:0] bias_row, mult_row;
   logic [Lanes*32-1:0]           bias, mult;
   logic [Slots*8-1:0]            shift;
@@ -121,13 +122,13 @@ module systole_vector_source
   end
 
   // Stage 1: the accumulator plus the bias, or a small value: a byte, the taps so far, an operand minus its zero point. Bytes
-  // are taken as 0..255 (plus 128), so a tap without data counts as 0 in a maximum and in an average.
+  // are offset by 128 to 0..255. So a tap without data counts as 0 in a maximum and in an average.
   logic signed [31:0] sum1_q [Lanes];
   logic [7:0]         over1_q [Lanes];   // bit 0: the sum overflows; bit 1: it is negative
   logic [TapBits-1:0] small1_q [Lanes];
   logic [TapBits-1:0] pool_q [Beats][Lanes];
   logic signed [15:0] factor_q [Beats][Lanes];  // first operands of products
-  logic signed [15:0] factor1_q [Lanes];        // the one of this beat
+  logic signed [15:0] factor1_q [Lanes];        // the first operand of this beat
 
   always_ff @(posedge clk_i) begin : add_bias
     logic signed [31:0] sum_v [Lanes];
@@ -183,7 +184,7 @@ module systole_vector_source
     end
   end
 
-  // The oldest sum.
+  // Memory of sums: a FIFO whose oldest entry is read.
   (* ram_style = "auto" *) logic [Lanes*32-1:0] sum_mem_q [SumDepth];
   logic [SumBits-1:0]  sum_rd_q;
   logic [Lanes*32-1:0] old_sum;
@@ -199,8 +200,8 @@ module systole_vector_source
     else if (valid1_q && uop1_q.src == SrcSum) sum_rd_q <= sum_rd_q + 1'b1;
   end
 
-  // Stage 2. An average rounds its half away from 0. Because of the bytes' offset, a sum below 128 n stands for a negative one.
-  // The half chosen for 0 taps gives the average 0.
+  // Stage 2. An average rounds ties away from 0. Because bytes are offset by 128, a sum of n taps below 128 n stands for a
+  // negative sum. For 0 taps, half is chosen so that the average is 0.
   logic [15:0]        half, middle;
   logic               even;
   logic signed [31:0] mult_u;
@@ -285,7 +286,7 @@ module systole_vector_source
     saturated_o <= rst_ni && valid1_q && uop1_q.src == SrcAcc && any;
   end
 
-  // Words fill whole lanes. A bank is not loaded while it is in use.
+  // Checks: the configuration is legal; no bias or multiplier of a bank is loaded while a micro-op reads a bias of that bank.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_config : assert (Cfg.Rows == Cfg.Cols && Cols % 8 == 0 && Lanes * Beats == Cols);

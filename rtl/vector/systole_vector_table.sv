@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The lanes' table of 256 bytes: a byte q becomes byte q + 128 of the table. Each lane has a copy, so all lanes look up at
-// once. Two stages that never stall: read the word of four bytes | select the byte. A word of the unified buffer is stored four
-// bytes a cycle; loaded_o comes with its last four.
+// The lanes' table of 256 bytes: a byte q becomes byte q + 128 of the table. Each lane has a copy, so all lanes look up in
+// parallel. Two stages that never stall: read a word of four bytes | select the byte. A word of the unified buffer is stored at
+// four bytes a cycle; loaded_o comes with its last four bytes.
 // Docs: docs/vector.md, docs/isa.md. Test: tests/rtl/vector/.
 
 module systole_vector_table
@@ -16,13 +16,13 @@ module systole_vector_table
     input  logic               clk_i,
     input  logic               rst_ni,
 
-    input  logic               load_i,    // a word of the table, the next one of TableBytes / Cols
+    input  logic               load_i,    // pulse: word_i is the next of the table's TableBytes / Cols words
     input  logic [Cols*8-1:0]  word_i,
     output logic               loaded_o,  // pulse: the word is in the table
 
     input  logic               valid_i,
     // verilator lint_off UNUSEDSIGNAL
-    input  logic [Slots*8-1:0] data_i,    // with fewer than 4 lanes, the lowest bytes count
+    input  logic [Slots*8-1:0] data_i,    // with fewer than 4 lanes, only the lowest bytes are used
     // verilator lint_on UNUSEDSIGNAL
     output logic               valid_o,   // two cycles later
     output logic [Slots*8-1:0] data_o
@@ -106,7 +106,7 @@ module systole_vector_table
     end
   end
 
-  // A word comes only after the one before it is stored, and never during a lookup.
+  // Checks: a word comes only after the previous one is stored, and never during a lookup.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_load : assert (!(load_i && loading_q));

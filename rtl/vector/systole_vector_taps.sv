@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Walks the kh x kw taps of a pooling window in row-major order, one a cycle, and tells which of them lie in the image. After
-// the last tap it is back at the first tap, that of the next window. Docs: docs/vector.md. Test: tests/rtl/vector/.
+// Walks the kh x kw taps of a pooling window in row-major order, one a cycle, and tells whether each lies in the image. After
+// the last tap it continues with the first tap of the next window.
+// Docs: docs/vector.md. Test: tests/rtl/vector/.
 
 module systole_vector_taps
   import systole_vector_pkg::*;
@@ -13,9 +14,9 @@ module systole_vector_taps
     input  logic        next_i,
 
     // The job; it holds during the walk.
-    input  logic [6:0]  kh_end_i,  // taps of each direction - 1
+    input  logic [6:0]  kh_end_i,  // taps in each direction, minus 1
     input  logic [6:0]  kw_end_i,
-    input  logic [8:0]  zero_i,    // what each tap that hits adds to offset_o
+    input  logic [8:0]  zero_i,    // added to offset_o for each tap that hits
     input  logic [13:0] kx_i,
     input  logic [19:0] pitch_i,
     input  logic [13:0] lines_i,
@@ -44,7 +45,7 @@ module systole_vector_taps
   assign line   = win_line_i + WalkBits'(ky_q);
   assign byte_x = win_byte_i + col_q;
 
-  // Compared as unsigned numbers, negative coordinates are large, so they miss.
+  // The comparison is unsigned: a negative coordinate is a large number, so its tap misses.
   assign hit_o   = line < WalkBits'(lines_i) && byte_x < WalkBits'(line_bytes_i);
   assign first_o = ky_q == '0 && kx_q == '0;
   assign x_last  = kx_q == kw_end_i;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Walks images 0..n_end_i of lines 0..y_end_i of positions 0..x_end_i and keeps Streams linear functions of them, each base +
-// image * img + line * pitch + position * step, using additions only. It moves one position a cycle; load_i starts at the
-// first. n_end_i .. step_i hold during the walk.
+// Walks images 0..n_end_i of lines 0..y_end_i of positions 0..x_end_i. At each position it gives Streams linear functions, base
+// + image * img + line * pitch + position * step, computed by additions only. It moves by one position a cycle. load_i starts
+// at the first position. n_end_i to step_i hold during the walk.
 // Docs: docs/vector.md. Test: tests/rtl/vector/.
 
 module systole_vector_walk
@@ -31,7 +31,7 @@ module systole_vector_walk
   logic [9:0]               i_q;
   logic [13:0]              y_q;
   logic [17:0]              x_q;
-  walk_addr_t [Streams-1:0] img_q, line_q, addr_q;  // address at position 0 of the image, at position 0 of the line, at this position
+  walk_addr_t [Streams-1:0] img_q, line_q, addr_q;  // address of the image's start, of the line's start, of this position
   logic                     y_last;
 
   assign addr_o   = addr_q;
