@@ -26,9 +26,9 @@ struct NoAttributes {
   static void Fields(Self&, Visitor&&) {}
 };
 
-// The name of the input for callers.
-// `stored`: the element type in which callers have the values, if it is another
-// than the node's: "u8" for numbers that are 128 higher, "i64", or "i1".
+// `name`: the input's name for callers. `stored`: the element type of the
+// callers' values, if it differs from the node's: "u8" (each value is 128
+// higher), "i64" or "i1".
 struct ParameterAttributes {
   std::string name;
   std::string stored = {};
@@ -87,7 +87,7 @@ class Attributes {
   Attributes(T value)
       : value_(std::make_unique<Of<T>>(kIndex, std::move(value))) {}
   Attributes(const Attributes& other) : value_(other.value_->Copy()) {}
-  Attributes(Attributes&&) = default;  // `other` can only be assigned to then
+  Attributes(Attributes&&) = default;  // moved-from values can only be assigned
   Attributes& operator=(Attributes other) {
     value_ = std::move(other.value_);
     return *this;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The operations. docs/tflite.md and docs/hlo.md list operands and attributes,
-// docs/numerics.md and docs/hlo.md the arithmetic.
+// The operations. docs/tflite.md and docs/hlo.md list their operands and
+// attributes. docs/numerics.md and docs/hlo.md define their arithmetic.
 #ifndef SYSTOLE_HOST_IR_OP_H_
 #define SYSTOLE_HOST_IR_OP_H_
 
@@ -170,7 +170,7 @@ enum class Op {
   kHloPartitionId,
   kHloReplicaId,
   kHloCustomCall,
-  // Made by the compiler from products.
+  // Made by the compiler from dot_general and convolution.
   kHloStrided,
   kHloMatrixProduct,
   // Of train/, in the order of its table.
@@ -195,8 +195,8 @@ enum class Op {
 
 constexpr int kUnboundedOperands = 1 << 20;
 
-// The sets: core operations, TensorFlow Lite's operations on quantised values,
-// those of StableHLO, those of training steps.
+// Op sets: core operations, TensorFlow Lite's operations on quantised values,
+// StableHLO's operations, and the operations of training steps.
 enum class OpSet { kCore, kQuant, kHlo, kTrain };
 
 struct Node;
@@ -212,8 +212,8 @@ struct OpInfo {
   int max_operands;
   int regions;          // or kUnboundedOperands: at least one
   Attributes defaults;  // of the kind that the operation has
-  // The verifier's rule; it runs after the numbers of operands and regions and
-  // the regions themselves were checked.
+  // The verifier's rule. When it runs, the numbers of operands and regions, and
+  // the regions themselves, have been checked.
   absl::Status (*check)(const Node& node);
   // Evaluates a verified node; null if the operation has no evaluator.
   absl::StatusOr<Literals> (*evaluate)(const Node& node,
@@ -222,7 +222,8 @@ struct OpInfo {
 };
 
 const OpInfo& InfoOf(Op op);
-// Whether devices exchange values in it: all_reduce to collective_broadcast.
+// Whether devices exchange values in the operation: all_reduce to
+// collective_broadcast.
 constexpr bool IsCollective(Op op) {
   return Op::kHloAllReduce <= op && op <= Op::kHloCollectiveBroadcast;
 }

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Fourier transforms, as products with matrices of cosines and sines, and
-// windows. The last dimension of a signal is its real and imaginary part.
+// windows. The last dimension of a signal holds its real and imaginary parts.
 #include <algorithm>
 #include <cmath>
 
@@ -23,14 +23,15 @@ struct Transform {
   bool inverse = false, onesided = false;
 };
 
-// cos or sin of 2 pi k n / length, [rows, columns], times a factor of a row.
+// cos or sin of 2 pi k n / length, as [rows, columns], each row times its
+// factor.
 Value Table(HloBuilder& b, ElementType element, int64_t rows, int64_t columns,
             int64_t length, double (*f)(double),
             const std::function<double(int64_t)>& factor) {
   std::vector<double> values;
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t k = 0; k < columns; ++k) {
-      // The angle of the remainder is exact.
+      // The remainder is exact, so the angle loses no precision.
       const auto turn = static_cast<double>(i * k % length);
       values.push_back(factor(i) *
                        f(2 * M_PI * turn / static_cast<double>(length)));
@@ -39,7 +40,7 @@ Value Table(HloBuilder& b, ElementType element, int64_t rows, int64_t columns,
   return b.Constant({element, {rows, columns}, {}}, LiteralOf(element, values));
 }
 
-// x [..., n, 1 or 2] along its last but one dimension.
+// The transform of x [..., n, 1 or 2] along its last dimension but one.
 Value Fourier(OnnxNode& n, const Value& x, const Transform& how) {
   HloBuilder& b = n.b;
   const ElementType element = x.type().element;
@@ -57,7 +58,7 @@ Value Fourier(OnnxNode& n, const Value& x, const Transform& how) {
     return x;
   if (length > kLongest)
     return n.Refuse("a transform of more than ", kLongest, " values");
-  // As many values as the transform takes.
+  // Pads or crops the signal to the length of the transform.
   Ints low(rank, 0), high(rank, 0);
   high[rank - 2] = in - shape[rank - 2];
   const Value y = b.Pad(x, b.Scalar(element, 0), low, high);
@@ -68,7 +69,8 @@ Value Fourier(OnnxNode& n, const Value& x, const Transform& how) {
   };
   const double scale = how.inverse ? 1 / static_cast<double>(length) : 1;
   const std::function<double(int64_t)> factor = [&](int64_t k) {
-    // What is left out has the conjugates of what is there.
+    // The omitted half has the conjugates of the given elements. Their real
+    // parts are equal, so a given element with a conjugate counts twice.
     const bool alone = k == 0 || 2 * k == length;
     return from_half && !alone ? 2 * scale : scale;
   };
@@ -124,7 +126,8 @@ Values Dft(OnnxNode& n) {
   return {b.Transpose(Fourier(n, b.Transpose(x, order), how), order)};
 }
 
-// Signals [batch, n, 1 or 2] in frames, each times the window.
+// Cuts signals [batch, n, 1 or 2] into frames and multiplies each by the
+// window.
 Values Stft(OnnxNode& n) {
   HloBuilder& b = n.b;
   const Value x = n.In(0);

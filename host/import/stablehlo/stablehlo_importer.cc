@@ -103,7 +103,7 @@ absl::string_view ArgumentName(const mlir::Value& argument) {
              : absl::string_view("argument");
 }
 
-// The sharding of an argument or result, if it has one of sdy.
+// The sdy sharding of an argument or result, if it has one.
 absl::StatusOr<std::optional<partition::Sharding>> TilesOf(
     const Attribute* entry, const ir::Type& type, const Shardings& shardings) {
   const Attribute* found = entry ? entry->Find("sdy.sharding") : nullptr;

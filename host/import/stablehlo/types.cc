@@ -38,8 +38,8 @@ ir::Type TokenType() {
 }
 
 absl::StatusOr<ir::Type> ConvertType(const mlir::Type& type) {
-  // In manual computations they are those of StableHLO, whose only other type,
-  // the future, no operation that is read has.
+  // Manual computations have StableHLO's own token type. StableHLO's only other
+  // type of its own is the future, and no supported operation has it.
   const bool is_own =
       type.kind == mlir::Type::Kind::kOpaque && type.dialect == "stablehlo";
   if (type.kind == mlir::Type::Kind::kToken || is_own) return TokenType();
