@@ -16,10 +16,10 @@ namespace systole {
 
 using Devices = std::vector<std::unique_ptr<Device>>;
 
-// Opens the first core (`cores` is 1), or all cores of all chips (`cores`:
-// those of a chip). The caller has checked that options.preset exists and has
-// that many, and that its chips can be joined to options.torus. sim/rtl: the
-// Verilated chip.
+// Opens the first core of one chip (`cores` is 1), or all cores of all chips
+// (`cores` is the number per chip). The caller has checked that the preset
+// exists and has that many cores, and that its chips can form options.torus.
+// sim/rtl: the Verilated chip.
 absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions& options, int cores);
 
 // sim/iss: the instruction-set simulator.

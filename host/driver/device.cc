@@ -27,8 +27,9 @@ uint64_t RoundUp(uint64_t value, uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// Calls run(address, offset in the dense tensor, bytes) for each piece that is
-// contiguous in both, until one fails.
+// Splits a tensor into pieces that are contiguous both in memory and in the
+// dense layout. Calls run(address, offset in the dense tensor, bytes) for each
+// piece, until a call fails.
 template <typename F>
 absl::Status ForEachRun(const TensorInfo& t, F run) {
   const int64_t line = t.line_bytes();
@@ -55,7 +56,7 @@ int64_t DenseBytes(const TensorInfo& t) {
   return t.elements() * t.element_bytes();
 }
 
-// For an ECC fault: describes where the word is.
+// For an ECC fault: the location of the faulty word, as text.
 std::string PlaceInHbm(const Preset& preset, const FaultState& fault) {
   if (fault.cause != isa::Fault::kEccError) return "";
   const uint64_t at = fault.address % preset.memory_bytes();
@@ -71,7 +72,7 @@ std::string PlaceInHbm(const Preset& preset, const FaultState& fault) {
       place.bank, place.row, place.col);
 }
 
-// Whether the chip has a processor for the user's firmware.
+// Checks that the chip has a processor for the user's firmware.
 absl::Status CheckTakesFirmware(const std::string& backend,
                                 const Preset* preset,
                                 const std::string& firmware) {
@@ -91,7 +92,7 @@ absl::Status CheckTakesFirmware(const std::string& backend,
       firmware, preset->name, absl::StrJoin(names, ", ")));
 }
 
-// Whether chips of the preset can be joined to the torus.
+// Checks that chips of the preset can form the torus.
 absl::Status CheckTorus(const Preset& preset, const Torus& torus) {
   constexpr int kMost = 32;
   if (torus.columns < 1 || torus.rows < 1 || torus.columns > kMost ||
@@ -111,7 +112,7 @@ absl::Status CheckTorus(const Preset& preset, const Torus& torus) {
       torus.columns, torus.rows, preset.name, absl::StrJoin(names, ", ")));
 }
 
-// Opens the first cores of a chip; 0: all.
+// Opens the first `cores` cores of a chip; 0: all of them.
 absl::StatusOr<Devices> OpenSome(const std::string& backend,
                                  const DeviceOptions& options, int cores) {
   constexpr absl::string_view kSerial = "serial:";

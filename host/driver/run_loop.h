@@ -20,8 +20,8 @@
 
 namespace systole {
 
-// A tensor of the program and its dense values. A null tensor is an error of
-// the compiler, which left it out.
+// A tensor of the program and its dense values. A null tensor reports an error
+// of the compiler: the program lacks the tensor.
 struct Argument {
   const TensorInfo* tensor;
   absl::Span<const uint8_t> dense;
@@ -31,8 +31,8 @@ struct Argument {
 absl::StatusOr<RunStats> RunLoaded(Device& device, const Program& program,
                                    const std::vector<Argument>& arguments = {});
 
-// Runs programs at the same time, each on its core: starts all, then waits for
-// each. Returns the first error; with several cores it names the core.
+// Runs one program per core, at the same time: starts all, then waits for each.
+// Returns the first error, which names the core if there are several.
 struct Launch {
   Device* device;
   const Program* program;

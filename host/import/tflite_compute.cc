@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Operators that compute, but for convolutions.
+// Operators that compute, except convolutions.
 #include "host/import/tflite_operator.h"
 
 namespace systole::import {
@@ -68,7 +68,7 @@ void ImportNot(Importer& in) {
   in.Emit(Op::kEqual, {input, zero}, ir::NoAttributes{});
 }
 
-// A condition of rank 1 may choose between whole rows.
+// A condition of rank 1 may select whole rows.
 void ImportSelect(Importer& in) {
   ir::Node* condition = in.Value(0);
   ir::Node* chosen = in.Value(1);
@@ -84,8 +84,8 @@ void ImportSelect(Importer& in) {
   in.Emit(Op::kSelect, {condition, chosen, other}, ir::NoAttributes{});
 }
 
-// A product with a constant matrix is a convolution of 1 x 1, whose factor is
-// that of uint8. Returns whether it is one.
+// Imports a product with a constant matrix as a 1 x 1 convolution with the
+// factor of uint8. Returns false for any other product.
 bool MultiplyRows(Importer& in, ir::Node* left, ir::Node* right,
                   bool transpose_left, bool transpose_right) {
   const Ints shape = left->type.shape;

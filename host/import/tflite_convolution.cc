@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Convolutions, and the windows that pools have too.
+// Convolutions, and the windows that pools share with them.
 #include "host/import/tflite_operator.h"
 
 namespace systole::import {
@@ -10,8 +10,8 @@ namespace {
 using ir::Ints;
 using ir::Op;
 
-// Weights of a convolution with a group for each channel, as a depthwise
-// convolution has them: [o,h,w,1] to [1,h,w,o].
+// Converts the weights of a convolution with one group per channel to those of
+// a depthwise convolution: [o,h,w,1] to [1,h,w,o].
 ir::Node* DepthwiseWeights(Importer& in, const ir::Node& weights,
                            int64_t channels) {
   const Ints& shape = weights.type.shape;
@@ -34,8 +34,8 @@ ir::Node* DepthwiseWeights(Importer& in, const ir::Node& weights,
   return in.Constant(type, ir::Literal(std::move(values)));
 }
 
-// Expands weights of groups to weights of all channels, with zeros between the
-// groups.
+// Expands the weights of groups to weights of all channels. Weights between
+// groups are 0.
 ir::Node* Ungrouped(Importer& in, const ir::Node& weights, int64_t channels) {
   const Ints& shape = weights.type.shape;
   const int64_t depth = shape[3], groups = channels / depth;
@@ -81,8 +81,8 @@ ir::Node* Bias(Importer& in, int i) {
   return in.Emit(Op::kReshape, type, {bias}, ir::NoAttributes{});
 }
 
-// Whether the images may be stacked as rows of one image: no window may span
-// two rows.
+// Whether the images may be stacked as rows of one image: then no window spans
+// two of them.
 bool RowsAreApart(const ir::ConvAttributes& a, const ir::Type& input,
                   const ir::Type& weights, const ir::Type& result) {
   return input.shape[0] > 1 && weights.shape[1] == 1 && a.stride[0] == 1 &&
@@ -90,7 +90,8 @@ bool RowsAreApart(const ir::ConvAttributes& a, const ir::Type& input,
          result.shape[0] == input.shape[0] && result.shape[1] == input.shape[1];
 }
 
-// The device processes the images that all inputs have, so others are stacked.
+// The device processes the number of images that all inputs have. Other batches
+// are stacked as rows of one image.
 void EmitAsOneImage(Importer& in, Op op, std::vector<ir::Value> operands,
                     const ir::ConvAttributes& a) {
   const auto one_image = [](ir::Type type) {
@@ -214,8 +215,8 @@ void ImportDepthwise(Importer& in) {
   Convolution(in, Op::kDepthwiseConv2D, options);
 }
 
-// Imported as a convolution with the mirrored weights, over the input with
-// zeros between its values.
+// Imported as a convolution with mirrored weights, over the input with zeros
+// between its values.
 void ImportTransposeConvolution(Importer& in) {
   const auto* options = in.op().options_as_TransposeConvOptions();
   if (in.Read(options) == nullptr) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Operators without an integer kernel: the converter leaves them in floats,
+// Operators without an integer kernel. The converter leaves them in floats,
 // between DEQUANTIZE and QUANTIZE.
 #include "host/import/tflite_operator.h"
 

@@ -52,7 +52,7 @@ absl::StatusOr<std::vector<int64_t>> ShapeOf(const tflite::Tensor& tensor) {
   return shape;
 }
 
-// Bytes of so many values in the file.
+// The size in the file, in bytes, of the values of a type.
 int64_t StoredBytes(tflite::TensorType type, const ir::Type& of) {
   if (type == tflite::TensorType_INT4) return (of.elements() + 1) / 2;
   return of.bytes() * (type == tflite::TensorType_INT64 ? 2 : 1);
@@ -114,7 +114,7 @@ absl::StatusOr<std::optional<ir::Quantization>> QuantizationOf(
   }
   ir::Quantization q;
   q.scales.assign(stored->scale()->begin(), stored->scale()->end());
-  // A list of scales has one axis, whatever the file says.
+  // A vector has only one axis, whatever the file says.
   const bool list = tensor.shape() != nullptr && tensor.shape()->size() == 1;
   if (scales > 1 && !list) q.axis = stored->quantized_dimension();
   // The alignment of these values to 8 bytes is not verified.

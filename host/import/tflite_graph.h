@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The module under construction. It maps tensors of TensorFlow Lite, by index,
-// to types, constants and nodes.
+// The module under construction. It maps each tensor of the file, by index, to
+// a type, a constant or a node.
 #ifndef SYSTOLE_HOST_IMPORT_TFLITE_GRAPH_H_
 #define SYSTOLE_HOST_IMPORT_TFLITE_GRAPH_H_
 
@@ -34,9 +34,10 @@ class TfliteGraph {
   // quantisations.
   enum class Kind { kValue, kVariable };
   absl::StatusOr<ir::Type> TypeOf(int index, Kind kind = Kind::kValue) const;
-  // The element type of the file if the graph has another one, else "".
+  // The element type in the file, if the graph uses another one; otherwise "".
   std::string StoredType(int index) const;
-  // The first dimension that all inputs have; 1 if they have none in common.
+  // The number of images: the first dimension, if all inputs share it;
+  // otherwise 1.
   int64_t Images() const;
   // Scale and zero point of a tensor of any shape.
   absl::StatusOr<ir::Quantization> QuantizationAt(int index) const;
@@ -44,20 +45,20 @@ class TfliteGraph {
   // A new name for a node, derived from the tensor's.
   std::string TakeName(int index);
 
-  // The node of an input, of an earlier operator's result, or of a constant,
-  // which is created at its first use.
+  // The node of an input, of the result of an earlier operator, or of a
+  // constant. A constant is created at its first use.
   absl::StatusOr<ir::Node*> Value(int index);
-  // The values of a constant int32 or int64 tensor, or of one that can be
-  // computed from constants.
+  // The values of an int32 or int64 tensor that is constant or depends only on
+  // constants.
   absl::StatusOr<std::vector<int64_t>> Integers(int index) const;
   bool IsConstant(int index) const;
-  // Whether the file leaves sizes of the tensor open. The sizes in the file may
+  // Whether the file leaves sizes of the tensor open. The sizes that it has may
   // then be wrong.
   bool IsOpen(int index) const;
 
-  // A state that an operator keeps from run to run in tensor `index`: an input
-  // of the module with a first value, and an output of the same name, which
-  // FinishStates adds. Unimplemented in a region.
+  // A state that an operator keeps between runs, in tensor `index`. It is an
+  // input of the module with an initial value, and an output of the same name
+  // that FinishStates adds. Unimplemented in a region.
   absl::StatusOr<ir::Node*> AddState(int index, ir::Type type,
                                      ir::Literal first);
   void SetState(const ir::Node* state, ir::Node* next);
@@ -81,7 +82,7 @@ class TfliteGraph {
   const TfliteTensors tensors_;
   std::unique_ptr<ir::Module> module_ = std::make_unique<ir::Module>();
   std::vector<ir::Node*> values_;  // indexed by tensor
-  std::vector<std::pair<const ir::Node*, ir::Node*>> states_;  // now and next
+  std::vector<std::pair<const ir::Node*, ir::Node*>> states_;  // before, after
   bool region_ = false;
   std::unordered_map<std::string, int> names_;  // uses of each name
 };

@@ -16,7 +16,7 @@ using B = tflite::BuiltinOperator;
 constexpr int kMostDepth = 16;
 constexpr int32_t kCentre = 128;  // of uint8
 
-// The element type of stored values of the types that quant/ holds.
+// The element type of the stored values, for types that quant/ supports.
 std::optional<ElementType> StoredElement(tflite::TensorType type) {
   switch (type) {
     case tflite::TensorType_BOOL:
@@ -38,7 +38,7 @@ std::optional<ElementType> StoredElement(tflite::TensorType type) {
   }
 }
 
-// Operators that only choose or move numbers, so that scales do not matter.
+// Operators that only select or move values; their scales do not matter.
 bool Moves(B code) {
   switch (code) {
     case B::BuiltinOperator_TOPK_V2:
@@ -51,7 +51,7 @@ bool Moves(B code) {
   }
 }
 
-// Operators that compute, of plain integers and truth values.
+// Operators that compute, on plain integers and truth values.
 bool Computes(B code) {
   switch (code) {
     case B::BuiltinOperator_FLOOR_DIV:
@@ -114,7 +114,7 @@ absl::StatusOr<ir::Node*> HostOperators::Cast(int index, ir::Value value,
   return Add(index, ir::Op::kCast, std::move(type), {value});
 }
 
-// Integers plus a number.
+// Adds a number to integers.
 absl::StatusOr<ir::Node*> HostOperators::Shifted(int index, ir::Node* value,
                                                  int32_t by) {
   const ir::Type scalar{kI32, {}, std::nullopt};
@@ -166,7 +166,7 @@ absl::Status HostOperators::DefinePlain(int index, ir::Value value) {
 
 bool HostOperators::Takes(const tflite::Operator& op, B code) const {
   if (!Moves(code) && !Computes(code) && !IsControl(code)) return false;
-  // Of floats, with the C library's bits, and so as a table.
+  // A POW of floats is a table instead, with the bits of the C library.
   return code != B::BuiltinOperator_POW || op.outputs() == nullptr ||
          op.outputs()->size() == 0 ||
          graph_.tensors().Describe(op.outputs()->Get(0)).substr(0, 3) != "f32";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Operators that quant/ has no operation for become operations of hlo/, which
-// the host computes. Casts lead to them and back: hlo/ has values as the file
-// stores them, quant/ as numbers with a scale. IF and WHILE have the same
-// values at the borders of their regions.
+// Operators without an operation in quant/ become operations of hlo/, which the
+// host computes. Casts convert between the two: hlo/ has values as the file
+// stores them, quant/ has numbers with a scale. The regions of IF and WHILE
+// take and return values as the file stores them.
 #ifndef SYSTOLE_HOST_IMPORT_TFLITE_HOST_H_
 #define SYSTOLE_HOST_IMPORT_TFLITE_HOST_H_
 
@@ -21,7 +21,7 @@
 
 namespace systole::import {
 
-// What the graphs of all subgraphs share.
+// State that the graphs of all subgraphs share.
 struct TfliteContext {
   TfliteContext(absl::Span<const uint8_t> file, const tflite::Model& model)
       : file(file), model(model) {}
@@ -35,7 +35,7 @@ struct TfliteContext {
 
 class HostOperators {
  public:
-  // All arguments must outlive this. `depth`: of the region.
+  // All arguments must outlive this. `depth`: the nesting of the region.
   HostOperators(TfliteGraph& graph, TfliteContext& context, int depth = 0)
       : graph_(graph),
         context_(context),
@@ -43,14 +43,14 @@ class HostOperators {
         floats_(context.floats, graph.tensors().subgraph(), graph.module(),
                 depth) {}
 
-  // Whether it is one of these operators.
+  // Whether the operator is one of these.
   bool Takes(const tflite::Operator& op, tflite::BuiltinOperator code) const;
   // Adds the nodes of one of these operators.
   absl::Status Import(const tflite::Operator& op, tflite::BuiltinOperator code);
 
-  // The value of a tensor as the file stores it, without a scale.
+  // The value of a tensor as the file stores it, as plain numbers.
   absl::StatusOr<ir::Value> Plain(int index);
-  // Such a value becomes that of the tensor.
+  // Defines a tensor by such a value.
   absl::Status DefinePlain(int index, ir::Value value);
 
  private:
@@ -64,11 +64,12 @@ class HostOperators {
   TfliteContext& context_;
   const int depth_;
   FloatGraph floats_;
-  std::set<int> passed_;  // tensors that `floats_` has
+  std::set<int> passed_;  // tensors that are defined in `floats_`
 };
 
-// The subgraph as a region that takes values of these types, as the file stores
-// them. Operators that are not supported are listed in the context.
+// Imports the subgraph as a region. Its parameters have these types and hold
+// values as the file stores them. Unsupported operators are listed in the
+// context.
 absl::StatusOr<std::shared_ptr<const ir::Module>> ImportRegion(
     TfliteContext& context, int subgraph, const std::vector<ir::Type>& types,
     int depth);

@@ -18,8 +18,8 @@
 namespace systole::import {
 namespace {
 
-// Names of inputs or outputs: those of the signature, by tensor, or else of the
-// tensors. Of two with one name, the second has another one.
+// Names of inputs or outputs: those of the signature or, without one, of the
+// tensors. The second of two equal names gets another one.
 class Names {
  public:
   using Maps = flatbuffers::Vector<flatbuffers::Offset<tflite::TensorMap>>;
@@ -100,9 +100,9 @@ bool Computes16(const TfliteTensors& tensors, const tflite::Operator& op) {
   return false;
 }
 
-// `variables`: null in a region. Unsupported operators are listed in the
-// context. An invalid operator ends the import if no unsupported one came
-// before it.
+// Imports the operators of a graph. `variables`: null in a region. Unsupported
+// operators are listed in the context. An invalid operator ends the import,
+// unless an unsupported one came before it and may be the cause.
 absl::Status ImportOperators(TfliteGraph& graph, HostOperators& host,
                              Variables* variables, TfliteContext& context,
                              const std::string& where) {
@@ -136,13 +136,13 @@ absl::Status ImportOperators(TfliteGraph& graph, HostOperators& host,
     const std::string place = absl::StrCat(
         where, "operator ", i, " ", graph.tensors().Signature(name, *op));
     if (absl::IsUnimplemented(status)) {
-      // Of control flow, the operators of the subgraphs say why.
+      // For control flow, the operators of the subgraphs give the reason.
       if (context.refused.size() == refused)
         context.refused.push_back({name, place, std::string(status.message())});
       StandIn(graph, *op);
     } else if (context.refused.empty()) {
       return Prefixed(place, status);
-    }  // otherwise a replacement may be the cause
+    }  // otherwise a stand-in may be the cause
   }
   return absl::OkStatus();
 }

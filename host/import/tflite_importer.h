@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Reads TensorFlow Lite models of integers. docs/tflite.md lists the operators;
-// float/float_importer.h reads those that compute with floats.
+// Reads TensorFlow Lite models that compute with integers (docs/tflite.md lists
+// the operators). For models that compute with floats, see
+// float/float_importer.h.
 //
 //   absl::StatusOr<std::unique_ptr<ir::Module>> module =
 //       import::ReadTflite("model.tflite");
@@ -19,13 +20,13 @@
 
 namespace systole::import {
 
-// The module is verified. `signature`: which of the file's signatures, by name;
-// "" for the first subgraph. The inputs and outputs then have the names of the
-// signature, else those of the tensors. Every field of the file is checked
-// before its use. Errors: NotFound and Unavailable (the file), DataLoss (not a
-// flatbuffer of a model), InvalidArgument (an invalid model), Unimplemented (an
-// unsupported operator or option). Messages name the file, and operators by
-// index, name and tensor shapes.
+// The module is verified. `signature` is the name of the file's signature to
+// import; "" imports the first subgraph. Inputs and outputs have the names of
+// the signature or, without one, of the tensors. Every field of the file is
+// checked before its use. Errors: NotFound and Unavailable (the file), DataLoss
+// (not a flatbuffer of a model), InvalidArgument (an invalid model),
+// Unimplemented (an unsupported operator or option). Messages name the file,
+// and operators by index, name and tensor shapes.
 absl::StatusOr<std::unique_ptr<ir::Module>> ReadTflite(
     const std::string& path, const std::string& signature = "");
 

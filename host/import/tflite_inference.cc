@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Infers shapes that the file leaves open from the operands. The import of the
-// operator reports invalid operands.
+// Infers result shapes that the file leaves open, from the operands. Invalid
+// operands are reported later, by the import of the operator.
 #include <algorithm>
 #include <numeric>
 
@@ -131,7 +131,7 @@ class Inference {
     return node == nullptr ? Ints{} : node->type.shape;
   }
 
-  // 0 if there is no such axis.
+  // The size along the axis; 0 if there is no such axis.
   static size_t Along(const Ints& shape, int64_t axis) {
     const auto rank = static_cast<int64_t>(shape.size());
     if (axis < 0) axis += rank;
@@ -162,7 +162,7 @@ class Inference {
     return shape;
   }
 
-  // The shape with an inserted axis; the axis is counted in the result.
+  // The shape with an axis inserted; the axis is a position in the result.
   Ints With(const Ints& axis, int64_t size) {
     Ints shape = Shape(0);
     if (axis.size() != 1) return shape;
@@ -250,7 +250,8 @@ class Inference {
     return shape;
   }
 
-  // Grows by the second operand, which has one or two numbers per axis.
+  // Pads or repeats: each axis grows by the second operand, which has one or
+  // two numbers per axis.
   Ints Grown(bool times) {
     Ints shape = Shape(0);
     const Ints by = in_.Integers(1);

@@ -66,7 +66,7 @@ ir::Node* Repeated(Importer& in, ir::Node* value, int64_t axis, int64_t times) {
   return Joined(in, std::vector<ir::Value>(times, value), axis);
 }
 
-// Makes a value with the output's shape the output.
+// Makes a value of the right shape the output.
 void Deliver(Importer& in, ir::Node* value) {
   if (!in.ok()) return;
   in.Emit(Op::kReshape, {value}, ir::NoAttributes{});
@@ -151,7 +151,7 @@ void ImportTile(Importer& in) {
   Deliver(in, value);
 }
 
-// The result's shape determines the number of repetitions.
+// The numbers of repetitions follow from the result's shape.
 void ImportBroadcast(Importer& in, int operand) {
   ir::Node* value = in.Value(operand);
   if (!in.ok()) return;
@@ -249,7 +249,7 @@ void ImportDepthToSpace(Importer& in) {
   Deliver(in, Transposed(in, value, {0, 1, 3, 2, 4, 5}));
 }
 
-// The positions inside a block come before the images.
+// Positions within a block become the outer part of the image dimension.
 void ImportSpaceToBatch(Importer& in) {
   ir::Node* value = in.Value(0);
   const std::vector<int64_t> block = in.Integers(1), pads = in.Integers(2);
@@ -344,9 +344,9 @@ void ImportBatchToSpace(Importer& in) {
   in.Emit(Op::kStridedSlice, {value}, a);
 }
 
-// Of the numbers as the file stores them, which are 128 above the graph's if
-// they are of uint8. Truth values become numbers as a dequantisation makes
-// them, which may be part of a table.
+// Casts numbers as the file stores them; uint8 numbers are 128 above the
+// graph's. Truth values become numbers as in a dequantisation, which may become
+// part of a table.
 void ImportCast(Importer& in) {
   using ir::ElementType;
   ir::Node* value = in.Value(0);

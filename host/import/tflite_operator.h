@@ -40,7 +40,7 @@ class Importer {
   void Fail(const absl::Status& status) {
     if (ok()) status_ = status;
   }
-  // The type of the next output without a value.
+  // The type of the next output that has no value yet.
   const ir::Type& type() const { return types_[output_]; }
   // The type of output `i`, and whether the file leaves its sizes open.
   const ir::Type& type(int i) const { return types_[i]; }
@@ -53,7 +53,7 @@ class Importer {
   bool IsUint8(int i) const {
     return IsOfType(Index(i), tflite::TensorType_UINT8);
   }
-  // Whether the next output is.
+  // Whether the next output is of uint8 in the file.
   bool IsUint8Result() const {
     return IsOfType(Output(), tflite::TensorType_UINT8);
   }
@@ -61,7 +61,7 @@ class Importer {
     return IsOfType(Output(), tflite::TensorType_BOOL);
   }
 
-  // The first dimension of all inputs of the graph.
+  // The number of images (TfliteGraph::Images).
   int64_t Images() const { return graph_.Images(); }
 
   // Whether operand `i` has no elements.
@@ -83,12 +83,13 @@ class Importer {
     return nullptr;
   }
 
-  // The type of operand `i`, a state variable of the operator.
+  // The type of operand `i`, which is a state of the operator.
   ir::Type StateType(int i) {
     return Taken(graph_.TypeOf(Index(i), TfliteGraph::Kind::kVariable));
   }
 
-  // The value of a state, which begins with `first`; and the next value.
+  // State: the value of a state before the run; the initial value is `first`.
+  // Keep: sets its value after the run.
   ir::Node* State(int i, const ir::Type& type, ir::Literal first) {
     if (!ok()) return nullptr;
     return Taken(graph_.AddState(Index(i), type, std::move(first)));
@@ -200,8 +201,8 @@ class Importer {
                 ir::MakeConstant("", type, std::move(values)).attributes);
   }
 
-  // Makes the last node the value of the next output, with the name of its
-  // tensor without a number. Arithmetic on shapes is computed immediately.
+  // Makes the last node the value of the next output. The node gets the
+  // tensor's name, without a number. Arithmetic on shapes is computed at once.
   void Finish() {
     if (first_ != nullptr) std::swap(first_->name, last_->name);
     first_ = nullptr;
@@ -246,7 +247,7 @@ class Importer {
   absl::Status status_;
 };
 
-// One function for each kind of operator. Errors are kept in the importer. An
+// One function per kind of operator. Errors are kept in the importer. An
 // operator with several outputs sets them in order.
 void ImportConvolution(Importer& in);
 void ImportDepthwise(Importer& in);
@@ -301,7 +302,7 @@ constexpr int64_t kMaxWindow = 1 << 20;  // limit of kernel, stride and dilation
 // Number of window positions along an axis; `same`: with TensorFlow's padding.
 int64_t Positions(int64_t size, int64_t kernel, int64_t stride,
                   int64_t dilation, bool same);
-// TensorFlow's padding along one axis, the sum of both sides.
+// TensorFlow's total padding along one axis.
 int64_t SamePadding(int64_t size, int64_t kernel, int64_t stride,
                     int64_t dilation);
 // TensorFlow's padding of a window as [top, left, bottom, right].

@@ -45,7 +45,7 @@ absl::Status ImportOperator(TfliteGraph& graph, const tflite::Operator& op,
       return import(ImportBinary, Op::kLess);
     case tflite::BuiltinOperator_LESS_EQUAL:
       return import(ImportBinary, Op::kLessEqual);
-    // Operations on truth values.
+    // On truth values of 0 and 1, logic is minimum, maximum and so on.
     case tflite::BuiltinOperator_LOGICAL_AND:
       return import(ImportBinary, Op::kMinimum);
     case tflite::BuiltinOperator_LOGICAL_OR:
@@ -141,7 +141,7 @@ absl::Status ImportOperator(TfliteGraph& graph, const tflite::Operator& op,
       return import(ImportUnary, Op::kQuantize);
     case tflite::BuiltinOperator_DEQUANTIZE:
       return import(ImportUnary, Op::kDequantize);
-    // Determined by the static shape of the result.
+    // The static shape of the result determines these.
     case tflite::BuiltinOperator_RESHAPE:
     case tflite::BuiltinOperator_SQUEEZE:
     case tflite::BuiltinOperator_EXPAND_DIMS:

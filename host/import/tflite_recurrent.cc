@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Operators with states: an LSTM over a sequence, step by step, of which the
-// products of all gates are computed together, and those of the input for all
-// steps at once; and SVDF.
+// Operators with states. An LSTM over a sequence is unrolled step by step. One
+// product computes all gates, and for the input also all steps. SVDF is
+// imported, too.
 #include <optional>
 #include <unordered_map>
 
@@ -20,7 +20,7 @@ constexpr int kGates = 4;  // input, forget, candidate, output
 constexpr int64_t kMaxSteps = 1024;
 constexpr float kGateScale = 1.0f / (1 << 12);  // scale of a gate's input
 
-// Operands, in the order of the operator.
+// Operand numbers.
 enum Operand {
   kInput = 0,
   kInputWeights = 1,
@@ -33,8 +33,8 @@ enum Operand {
   kNormalizations = 20,
 };
 
-// The weights of all gates, stacked, and the constant added to their products:
-// the bias minus the zero point's part.
+// The stacked weights of all gates, and a constant to add to the products: the
+// bias minus the zero point's part.
 struct Products {
   int64_t depth = 0;
   std::vector<int8_t> weights;
@@ -203,7 +203,7 @@ class Lstm {
     }
   }
 
-  // Sums of the products of all gates for all rows, plus the bias.
+  // The products of all gates for all rows, plus the bias.
   ir::Node* Sums(ir::Node* rows, const Products& products) {
     if (!in_.ok()) return nullptr;
     const int64_t outputs = kGates * units_;
@@ -238,7 +238,7 @@ class Lstm {
     ir::Type result = in_.type();
     result.shape = row;
     ir::Node* const inputs = Sums(input, of_input);
-    // The kernel keeps the bytes, whatever scale they have.
+    // The kernel keeps the stored bytes between runs, whatever their scale.
     ir::Node* const hidden_before =
         in_.State(kOutputState, result,
                   ir::Literal(std::vector<int8_t>(batch_ * units_, first_)));
@@ -274,7 +274,7 @@ class Lstm {
 
   Importer& in_;
   int64_t time_ = 1, steps_ = 0, batch_ = 0, units_ = 0;
-  int8_t first_ = 0;  // stored value of the state in the beginning
+  int8_t first_ = 0;  // initial stored value of the state
   ir::LstmCellAttributes cell_;
   ir::LstmOutputAttributes output_;
   std::unordered_map<const Products*, ir::Node*> weights_, bias_;
@@ -286,8 +286,9 @@ void ImportLstm(Importer& in) { Lstm(in).Run(); }
 
 constexpr int64_t kMostState = 1 << 24;  // values
 
-// A layer of filters, each a product with the input whose results of the last
-// steps are weighted again. They are kept from run to run.
+// A layer of filters. Each filter multiplies the input, keeps its results of
+// the last steps, and sums these with further weights. The results are kept
+// between runs.
 void ImportSvdf(Importer& in) {
   const auto* const options = in.op().options_as_SvdfOptions();
   ir::Node* const input = in.Value(0);

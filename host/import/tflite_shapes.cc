@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Operators whose other operands are shapes, axes or positions, imported as one
-// operation each.
+// Operators whose other operands are shapes, axes or positions. Each is
+// imported as one operation.
 #include <tuple>
 
 #include "host/import/tflite_operator.h"
@@ -70,7 +70,7 @@ void ImportReduce(Importer& in, Op op) {
   in.Emit(op, {input}, a);
 }
 
-// Both kinds of padding; the second kind has a value operand.
+// PAD and PADV2; the latter has a value operand.
 void ImportPad(Importer& in) {
   ir::Node* input = in.Value(0);
   const std::vector<int64_t> pads = in.Integers(1);
@@ -100,7 +100,7 @@ void ImportPad(Importer& in) {
   in.Emit(Op::kPad, {input}, a);
 }
 
-// Of uint8, the kernel converts operands to the scale of the result.
+// For uint8, the kernel converts the operands to the scale of the result.
 ir::Node* Rescaled(Importer& in, ir::Node* value) {
   if (!in.type().quantization || !value->type.quantization ||
       *value->type.quantization == *in.type().quantization)
@@ -159,8 +159,8 @@ void ImportStridedSlice(Importer& in) {
     return masked(options->new_axis_mask(), i) &&
            !masked(options->ellipsis_mask(), i);
   };
-  // Entries that stand for dimensions of the input, but for an ellipsis, which
-  // stands for all others.
+  // Counts the entries for dimensions of the input. An ellipsis stands for all
+  // other dimensions.
   size_t given = 0, ellipses = 0;
   for (size_t i = 0; i < begin.size(); ++i) {
     ellipses += masked(options->ellipsis_mask(), i);
@@ -226,7 +226,7 @@ void ImportStridedSlice(Importer& in) {
   in.Finish();
 }
 
-// Shapes are static, so this is a constant.
+// The shape is static, so the result is a constant.
 void ImportShape(Importer& in) {
   const ir::Node* input = in.Value(0);
   if (!in.ok()) return;

@@ -10,7 +10,7 @@
 namespace systole::import {
 namespace {
 
-// The names that messages have for types which the IR has too.
+// The names in messages of types that the IR has, too.
 const char* ShortName(tflite::TensorType type) {
   switch (type) {
     case tflite::TensorType_INT8:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The tensors of a subgraph as they lie in the file. Every index, offset and
+// The tensors of a subgraph as the file stores them. Every index, offset and
 // size is checked before its use.
 #ifndef SYSTOLE_HOST_IMPORT_TFLITE_TENSORS_H_
 #define SYSTOLE_HOST_IMPORT_TFLITE_TENSORS_H_
@@ -34,7 +34,7 @@ absl::Status Prefixed(const std::string& prefix, const absl::Status& status);
 // "FLOAT32", also for a number that the schema does not have.
 std::string TypeName(tflite::TensorType type);
 
-// The operator of a code; it may be in either of the two fields.
+// The operator of a code. The code may be in either of two fields.
 tflite::BuiltinOperator BuiltinOf(const tflite::OperatorCode& code);
 absl::StatusOr<const tflite::OperatorCode*> CodeOf(const tflite::Model& model,
                                                    const tflite::Operator& op);
@@ -48,8 +48,8 @@ absl::StatusOr<const tflite::Model*> OpenModel(absl::Span<const uint8_t> file);
 // Names of the model's signatures.
 std::vector<std::string> SignaturesOf(const tflite::Model& model);
 
-// The signature of that name, with a subgraph; null for "". NotFound lists the
-// names that there are.
+// The signature of that name, which has a subgraph; null for "". NotFound lists
+// the existing names.
 absl::StatusOr<const tflite::SignatureDef*> SignatureOf(
     const tflite::Model& model, const std::string& name);
 
@@ -74,7 +74,7 @@ class TfliteTensors {
                                                       int64_t bytes) const;
   // "i8[1,2]", "UINT8[3]", or a readable text for an invalid tensor.
   std::string Describe(int index) const;
-  // The name without its further parts, or "t" and the index.
+  // The first part of the name, or "t" and the index if there is none.
   std::string NameOf(int index) const;
   // "f(i8[1,2], i32[4]) -> i8[3]" for the operator `name`.
   std::string Signature(const std::string& name,

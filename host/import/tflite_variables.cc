@@ -16,7 +16,7 @@ size_t CountOf(const flatbuffers::Vector<int32_t>* values) {
   return values ? values->size() : 0;
 }
 
-// Numbers of operands and results.
+// Checks the numbers of operands and results.
 absl::Status CheckCounts(const tflite::Operator& op, size_t inputs,
                          size_t outputs) {
   if (CountOf(op.inputs()) == inputs && CountOf(op.outputs()) == outputs)
@@ -73,7 +73,7 @@ absl::Status Variables::Import(TfliteGraph& graph, const tflite::Operator& op,
   }
 }
 
-// A subgraph that assigns constants to variables.
+// Reads a subgraph that assigns constants to variables.
 absl::Status Variables::Initialise(const tflite::Operator& op) {
   const auto* const options = op.options_as_CallOnceOptions();
   if (options == nullptr) return Invalid("no options, or of another operator");

@@ -2,11 +2,11 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Variables of a TensorFlow Lite model: VAR_HANDLE, READ_VARIABLE,
-// ASSIGN_VARIABLE, and CALL_ONCE of a subgraph that assigns their initial
-// values. A variable without other assignments is a constant. A variable that
-// the main graph reads and then assigns is an input and an output of the
-// module, both with its name, and the module stores the initial value. The
-// output of one run is the input of the next.
+// ASSIGN_VARIABLE, and CALL_ONCE of a subgraph that assigns initial values. A
+// variable that is assigned only there is a constant. A variable that the main
+// graph reads and then assigns is an input and an output of the module, both
+// with its name; the module stores the initial value. The output of one run is
+// the input of the next.
 #ifndef SYSTOLE_HOST_IMPORT_TFLITE_VARIABLES_H_
 #define SYSTOLE_HOST_IMPORT_TFLITE_VARIABLES_H_
 
@@ -30,7 +30,7 @@ class Variables {
   // Imports one of these operators of the main graph.
   absl::Status Import(TfliteGraph& graph, const tflite::Operator& op,
                       tflite::BuiltinOperator code);
-  // Adds the outputs.
+  // Adds the outputs of the variables.
   void Finish(TfliteGraph& graph) const;
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Calls of the process that made a program, custom_call nodes: jax's callbacks.
-// Their `config` is the number of a function there.
+// Callbacks (jax's): custom_call nodes that call a function of the process that
+// made the program. `config` is the number of the function in that process.
 #ifndef SYSTOLE_HOST_IR_CALLS_H_
 #define SYSTOLE_HOST_IR_CALLS_H_
 
@@ -10,16 +10,16 @@
 
 namespace systole::ir {
 
-// What it gives depends on its operands alone. `config` of a call ends in kOnce
-// if one of several devices does it for all.
+// A call without side effects: its results depend only on its operands.
 inline constexpr char kPureCall[] = "systole_pure_call";
-// It is done even if nobody needs a result, once for each time that it is
-// reached.
+// A call with side effects. It is made each time it is reached, even if nothing
+// uses its results.
 inline constexpr char kEffectCall[] = "systole_effect_call";
+// Suffix of `config`: one of several devices makes the call for all of them.
 inline constexpr char kOnce[] = " once";
 
 bool IsCall(const Node& node);
-// Whether the node, or one of its regions, is a call that must be done.
+// Whether the node is a call with side effects, or has one in a region.
 bool HasEffect(const Node& node);
 
 }  // namespace systole::ir

@@ -44,7 +44,7 @@ Evaluation::Plan::Plan(const Module& module) {
       steps.push_back(std::move(step));
     }
     slots += node->results();
-    // A result that nothing needs is dead after its own step.
+    // An unused result is dead after the step that computes it.
     last.resize(slots, static_cast<int>(steps.size()) - 1);
   }
   for (const Output& output : module.outputs) {
@@ -166,7 +166,7 @@ absl::StatusOr<Literals> Evaluation::RunLanes(const Module& region,
     }
     return values;
   };
-  // With a hook, nodes must keep their own types.
+  // A hook expects values of the declared types, so it cannot work on lanes.
   if (!options_.hook && IsElementwise(region))
     return Run(region, values_of(-1));
   Literals outputs;

@@ -20,18 +20,18 @@
 
 namespace systole::ir {
 
-// Whether Evaluate implements the operation; it implements all but inputs.
+// Whether Evaluate implements the operation. Only inputs have no evaluator.
 bool HostComputes(Op op);
 
-// Called for each node but parameters and constants before the host computes
-// it, in regions too. The exception is a region of a single operation (a sum, a
-// maximum) that the host folds with. True: the hook has set `results`. An error
-// ends the evaluation.
+// Called before the host computes a node, also in regions. Exceptions:
+// parameters and constants, and a region of a single operation (a sum, a
+// maximum) that the host folds with. Returns true if the hook has set
+// `results`. An error ends the evaluation.
 using NodeHook = std::function<absl::StatusOr<bool>(
     const Node& node, const Operands& operands, Literals& results)>;
 
-// The multiplier of floats. Every product of dot_general and convolution goes
-// through it, split into bf16 parts and arranged as matrices.
+// The multiplier for floats. It computes all products of dot_general and
+// convolution, which are split into bf16 parts and arranged as matrices.
 class ProductUnit {
  public:
   virtual ~ProductUnit() = default;
@@ -46,12 +46,12 @@ class ProductUnit {
 // The host's own multiplier.
 ProductUnit& HostProducts();
 
-// Gives the value of the other core of two where this core has `own`, the
-// operand of a node train.sum_cores.
+// The exchange of train.sum_cores between two cores: takes this core's operand
+// `own` and returns the other core's.
 using OtherCore = std::function<absl::StatusOr<Literal>(const Node& node,
                                                         const Literal& own)>;
 
-// Does a call of calls.h.
+// Makes a call (calls.h).
 using Caller = std::function<absl::StatusOr<Literals>(
     const Node& node, const Operands& operands)>;
 
@@ -69,29 +69,30 @@ class Evaluation {
   explicit Evaluation(EvaluateOptions options = {});
   ~Evaluation();
 
-  // Computes the results of a verified node from the values of its operands, in
-  // the result types. Errors: Unimplemented for other operations.
+  // Computes the results of a verified node, in its result types, from the
+  // values of its operands. Errors: Unimplemented for an operation without an
+  // evaluator.
   absl::StatusOr<Literals> Node(const ir::Node& node, const Operands& operands);
   // Computes the outputs of a verified module or region from its parameters, in
   // their order; their types are not checked. Values are freed after their last
   // use. Errors name the node.
   absl::StatusOr<Literals> Run(const Module& module, Literals inputs);
-  // Evaluates a region with scalar parameters for each of `lanes` sets of them.
-  // Operands and outputs have one value per lane, or one for all lanes.
-  // Parameters that are not scalars are passed to each lane.
+  // Evaluates a region with scalar parameters for `lanes` sets of values.
+  // Operands and outputs have one value per lane, or one value for all lanes. A
+  // parameter that is not a scalar is passed to every lane as a whole.
   absl::StatusOr<Literals> RunLanes(const Module& region, int64_t lanes,
                                     const Operands& inputs);
-  // For evaluators: takes the value of the operand. It is moved if nothing else
-  // needs it, so it can be modified in place.
+  // For evaluators: takes the operand's value. If nothing else needs it, the
+  // value is moved, and the evaluator can compute in place.
   Literal Take(const Literal* operand);
-  // For callers of Node: the operands that they do not need any more.
+  // For callers of Node: the operands that are not needed after the next call.
   void SetDying(std::vector<const Literal*> operands) {
     dying_ = std::move(operands);
   }
   ProductUnit& products() { return *options_.products; }
   const OtherCore& other_core() const { return options_.other_core; }
   const Caller& caller() const { return options_.caller; }
-  // For `rng`: a number that was not returned before.
+  // For `rng`: returns a new number in each call.
   uint64_t NextRandom() { return random_++; }
 
  private:

@@ -115,7 +115,7 @@ class Literal {
         values_(std::make_shared<std::vector<T>>(std::move(values))) {}
   // `count` zeros.
   static Literal Zeros(ElementType element, int64_t count);
-  // From little-endian bytes, as many as `count` elements have.
+  // From the little-endian bytes of `count` elements.
   static Literal FromBytes(ElementType element, int64_t count,
                            const uint8_t* bytes);
 

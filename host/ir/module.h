@@ -57,10 +57,10 @@ struct Node {
   Type type;  // of the first result
   std::vector<Value> operands;
   Attributes attributes;  // of the kind in InfoOf(op)
-  // Shared by copies of the node. A region is a module of its own that reads
-  // only its parameters. Values from outside are further operands of the node,
-  // after those of the operation; they are further parameters of each region,
-  // in the same order. Inputs and outputs of a region have empty names.
+  // Shared by copies of the node. A region is a module of its own and reads
+  // only its parameters. Outside values that it needs are further operands of
+  // the node, after those of the operation, and further parameters of each
+  // region, in the same order. Inputs and outputs of a region have empty names.
   std::vector<std::shared_ptr<const Module>> regions = {};
   std::vector<Type> more_types = {};  // of the second result and so on
   std::string location =
@@ -104,7 +104,8 @@ class Module {
   std::vector<Node*> inputs() const;
   // The node of that name or null.
   Node* Find(std::string_view name) const;
-  // Number of operations that read a result; outputs are not counted.
+  // The nodes that read a result of the node. An output of the module is no
+  // user.
   std::vector<Node*> Users(const Node* node) const;
   bool IsOutput(const Node* node) const;
   // `base`, with a number appended if that name is in use.
@@ -121,8 +122,8 @@ class Module {
   void Reorder(const std::vector<Node*>& order);
   // Replaces `from` by `to` in every operand and output.
   void ReplaceUses(Value from, Value to);
-  // Removes nodes without a user, except parameters and calls that must be done
-  // (calls.h). Returns how many.
+  // Removes unused nodes, except parameters and calls with side effects
+  // (calls.h). Returns their number.
   int RemoveUnused();
 
   std::unique_ptr<Module> Clone() const;

@@ -8,7 +8,7 @@ absl::Status CheckParameter(const Node& node) {
   SYSTOLE_IR_CHECK(
       !node.type.quantization || !node.type.quantization->per_channel(),
       "an input with a scale for each channel");
-  // A variable's first value.
+  // The initial value of a variable.
   SYSTOLE_IR_CHECK(
       node.operands.empty() || (node.operands[0]->is_constant() &&
                                 node.operands[0].type() == node.type),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Element values that have no C++ type. All have their size in memory.
+// Element types that C++ does not have. Each has its size in memory.
 #ifndef SYSTOLE_HOST_IR_SCALAR_H_
 #define SYSTOLE_HOST_IR_SCALAR_H_
 

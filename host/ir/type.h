@@ -35,7 +35,7 @@ enum class ElementType {
 // "i1", "i8", "u8", "bf16", "f32" and so on.
 const char* ElementTypeName(ElementType type);
 std::optional<ElementType> ElementTypeFromName(std::string_view name);
-int ElementBytes(ElementType type);  // of i1: 1, which holds 0 or 1
+int ElementBytes(ElementType type);  // 1 for i1, stored as 0 or 1
 constexpr bool IsFloat(ElementType type) {
   return type >= ElementType::kBfloat16;
 }

@@ -81,7 +81,7 @@ absl::Status CheckTypes(const Node& node) {
     SYSTOLE_IR_RETURN_IF_ERROR(CheckType(node.result_type(i)));
   }
   const OpSet set = SetOf(node.op);
-  // A cast leads from one set to another.
+  // A cast converts from one set to another.
   if (set == OpSet::kCore || node.op == Op::kCast) return absl::OkStatus();
   const auto check = set == OpSet::kQuant ? CheckQuantType : CheckHloType;
   for (const Value& operand : node.operands) {
@@ -182,8 +182,8 @@ absl::Status CheckStructure(const Module& module, bool is_region) {
   return absl::OkStatus();
 }
 
-// Checks that an output needs every result of quant/. Other programs may have
-// dead parts.
+// Checks that every node of quant/ is read by a node or is an output. Programs
+// of other sets may have dead nodes.
 absl::Status CheckNoDangling(const Module& module) {
   std::unordered_set<const Node*> used;
   for (const auto& node : module.nodes()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// PLL of an ECP5 with the settings of ecppll for boards, for simulation of a netlist. Its output clock is the input clock, and
-// the SDRAM's clock is half a period later (on the board a quarter), as in systole_pll. The netlist instantiates it without its
-// settings.
+// PLL of an ECP5, for simulation of a netlist, with the settings that ecppll gives for boards. As in systole_pll, the
+// output clock is the input clock, and the SDRAM's clock is half a period later (on the board: a quarter). The netlist
+// instantiates the PLL without its settings.
 
 module EHXPLLL (
     input  logic RST,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Input flip-flop of an ECP5's pad, for simulation.
+// Input flip-flop in the pad of an ECP5, for simulation.
 
 module IFS1P3BX (
     input  logic SCLK,

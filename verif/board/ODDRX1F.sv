@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Double data rate output of an ECP5's pad, for simulation of a clock that leaves the chip.
+// Double-data-rate output in the pad of an ECP5, for simulation. It drives a clock out of the chip.
 
 module ODDRX1F (
     input  logic SCLK,

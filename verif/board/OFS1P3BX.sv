@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Output flip-flop of an ECP5's pad, for simulation.
+// Output flip-flop in the pad of an ECP5, for simulation.
 
 module OFS1P3BX (
     input  logic SCLK,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Bidirectional pad in a netlist of an ECP5, for simulation. Yosys maps BB to it, and Verilator cannot use the model that comes
-// with Yosys.
+// Bidirectional pad of an ECP5, for simulation of a netlist. Yosys maps BB to it. Verilator cannot read the model that
+// comes with Yosys.
 
 module TRELLIS_IO (
     inout  wire  B,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A board's top with its SDRAM, for simulation. The remaining pins are the clock and the serial port.
+// The top of a board with its SDRAM, for simulation. The pins are the clock and the serial port.
 
 module board_bench #(
     parameter int unsigned Preset = systole_presets_pkg::PresetBoard8,

@@ -89,8 +89,8 @@ class Line {
   Line(const Options& options, int fd)
       : options_(options), random_(options.seed), fd_(fd) {}
 
-  // Moves bytes between the terminal and the pins. `wait`: there is nothing
-  // else to do.
+  // Moves bytes between the terminal and the pins. `wait`: blocks, because
+  // there is nothing else to do.
   void Exchange(Uart& uart, bool wait) {
     if (wait) {
       pollfd poll_fd = {fd_, POLLIN, 0};
@@ -128,8 +128,8 @@ class Line {
   int injected_ = 0;
 };
 
-// The controlling side of a new pseudo-terminal. The other side stays open, so
-// that hosts may connect and disconnect. -1: no pseudo-terminal.
+// Opens a pseudo-terminal and returns its controlling side, or -1 on failure.
+// The other side stays open, so hosts may connect and disconnect.
 int OpenTerminal() {
   const int fd = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
   if (fd < 0 || grantpt(fd) != 0 || unlockpt(fd) != 0) return -1;

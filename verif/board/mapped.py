@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Maps a board's top as `make fpga` does, and writes the netlist for a simulator: its cells, models of them, and a systole_ecp5_top around it.
+"""Maps a board's top as `make fpga` does. Writes the netlist for a simulator, models of its cells, and a systole_ecp5_top around it.
 
-    mapped.py --board ulx3s-85f --preset board8 --clock 60 --baud 30000000 --out FOLDER
+  mapped.py --board ulx3s-85f --preset board8 --clock 60 --baud 30000000 --out FOLDER
 
-In FOLDER are then netlist.v, cells.v and systole_ecp5_top.sv. Pads and PLL have models in this folder, of the same names. With +fault a
-simulation has a fault: a lookup table before a register of FAULTY, the opposite of what it should be.
+FOLDER then contains netlist.v, cells.v and systole_ecp5_top.sv. The models of pads and PLL are files of this folder with the names of
+the cells. With +fault, the simulation has a fault: a lookup table in front of a register of FAULTY gives the inverse of its output.
 """
 
 import argparse
@@ -21,12 +21,12 @@ import ecp5  # noqa: E402
 from flow import board, boards, tools  # noqa: E402
 
 NETLIST = "board_netlist"
-PADS = [path.stem for path in pathlib.Path(__file__).parent.glob("*.sv") if path.stem.isupper()]  # and the PLL
+PADS = [path.stem for path in pathlib.Path(__file__).parent.glob("*.sv") if path.stem.isupper()]  # pads, and the PLL
 FAULTY = r"\bu_accumulators\b"
 
 
 def faulty(cells, nets):
-    """The name of a lookup table whose output is the input of a register of FAULTY, the first by the register's name."""
+    """The name of a lookup table whose output is the input of a register of FAULTY. Takes the first register by name."""
     registers = {bit for name, net in nets.items() if re.search(FAULTY, name) for bit in net["bits"]}
     driver = {bit: name for name, cell in cells.items() if cell["type"] == "LUT4" for bit in cell["connections"]["Z"]}
     found = [(name, driver[cell["connections"]["DI"][0]]) for name, cell in cells.items()
@@ -37,7 +37,7 @@ def faulty(cells, nets):
 
 
 def wrapper(ports):
-    """The board's top, with parameters that nothing looks at any more."""
+    """The board's top. The netlist has fixed values, so the parameters have no effect."""
     names = ", ".join(f".{name}" for name in ports)
     directions = {"input": "input logic", "output": "output logic", "inout": "inout wire"}
     pins = ",\n".join(f"    {directions[port['direction']]} [{len(port['bits']) - 1}:0] {name}" for name, port in ports.items())

@@ -31,9 +31,9 @@ module sdram_device #(
   localparam int TWr = cycles(15_000);
   localparam int TMrd = 2;
   localparam int PowerUp = cycles(100_000_000);
-  // 8192 refreshes in 64 ms; a controller may postpone eight of them.
+  // 8192 refreshes in 64 ms. A controller may postpone eight.
   localparam int MaxRefreshGap = 9 * cycles(7_812_500);
-  localparam int Longest = 1 << 30;  // the longest time that is counted
+  localparam int Longest = 1 << 30;  // time counters stop here
 
   typedef enum logic [2:0] {
     LoadMode = 3'b000, Refresh = 3'b001, Precharge = 3'b010, Activate = 3'b011, Write = 3'b100, Read = 3'b101,
@@ -121,7 +121,8 @@ module sdram_device #(
       default: ;
     endcase
 
-    // Data leave after the CAS latency, so that the receiver samples them at that edge. The mask acts two cycles later.
+    // Read data appear so that the receiver samples them at the edge of the CAS latency. The mask takes effect two
+    // cycles later.
     out_valid_q  <= {out_valid_q[2:0], command == Read};
     out_q        <= '{0: mem[at], 1: out_q[0], 2: out_q[1], 3: out_q[2]};
     mask_q       <= '{0: dqm, 1: mask_q[0], 2: mask_q[1]};

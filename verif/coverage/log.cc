@@ -36,8 +36,9 @@ class Log {
           ", \"cycles\": ", counts.cycles, ", \"hits\": [",
           absl::StrJoin(counts.hits, ","), "]}"));
     }
-    // A reader of the folder sees only complete files. A process has one log
-    // for each model that it loaded from a file.
+    // Writes to a temporary file and renames it, so a reader of the folder sees
+    // only complete files. A process has one log for each model that it loaded
+    // from a file.
     const auto& [preset, checked] = counts_.begin()->first;
     const std::string file =
         absl::StrCat(folder_, "/functional.", getpid(), ".", preset, ".",

@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Coverage of the simulated cores of a process: cycles, and the bins of
-// functional coverage of the cores with the probe
-// (gen/systole_coverage_probe.sv). It is written at the end of the program to
-// the folder that SYSTOLE_COVERAGE_DIR names, one file per process. Without
-// that variable nothing is recorded.
+// functional coverage of cores with the probe (gen/systole_coverage_probe.sv).
+// At the end of the program, the log is written to the folder
+// SYSTOLE_COVERAGE_DIR, one file per process. If the variable is not set,
+// nothing is recorded.
 #ifndef SYSTOLE_VERIF_COVERAGE_LOG_H_
 #define SYSTOLE_VERIF_COVERAGE_LOG_H_
 
@@ -15,8 +15,8 @@
 
 namespace systole::coverage {
 
-// Adds the counts of a model that is destroyed; `hits` is empty without a
-// probe.
+// Adds the counts of a model that is being destroyed. `hits` is empty if it has
+// no probe.
 void Add(const std::string& preset, bool checked, uint64_t cycles,
          const std::vector<uint32_t>& hits);
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Joins the memory ports of a Verilated systole_top to a Device. After each
-// rising clock edge has been evaluated (from the first one in reset on):
+// Joins the memory ports of a Verilated systole_top to a Device. Call this
+// after each rising clock edge has been evaluated, from the first one in reset
+// on:
 //
 //   dram::TickAxi(device, &dut);
 //
-// The master's outputs come from registers. Their value after an edge holds
-// until the next edge, whatever the memory answers.
+// The master's outputs come from registers. They hold their values until the
+// next edge, whatever the memory answers.
 
 #ifndef SYSTOLE_VERIF_DRAM_MODEL_AXI_H_
 #define SYSTOLE_VERIF_DRAM_MODEL_AXI_H_

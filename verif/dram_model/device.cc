@@ -111,7 +111,7 @@ void Device::TakeData(const AxiIn& in, AxiOut* out) {
 }
 
 void Device::Answers(const AxiIn& in, AxiOut* out) {
-  // A response that is offered stays until it is accepted.
+  // Once a response is offered, it stays until it is accepted.
   if (!read_answers_.empty() && (r_offered_ || !Pause())) {
     shown_ = read_answers_.front();
     out->rvalid = true;
@@ -137,7 +137,8 @@ void Device::Serve() {
     const bool write =
         !writes_.empty() && writes_.front().ready_at <= now && complete_ > 0;
     if (!read && !write) return;
-    // Reads have priority; at random a write goes first, so that both advance.
+    // Reads have priority. At random a write goes first, so that neither
+    // starves.
     serving_write_ = write && (!read || random_() % 4 == 0);
     serving_ = true;
     beat_ = 0;

@@ -2,9 +2,10 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Model of a board's DRAM behind an AXI4 slave port. It stores data, models
-// time and checks the master. One burst is served at a time; reads are served
-// in order and so are writes, but not one relative to the other. Responses take
-// beat_cycles per beat and come at least latency cycles after the address.
+// time and checks the master. It serves one burst at a time. Reads are served
+// in order, and so are writes, but there is no order between reads and writes.
+// A response takes beat_cycles per beat and comes at least latency cycles after
+// the address.
 //
 //   Device device({.bytes = 32 << 20});
 //   device.Write(0x1000, bytes);  // backdoor
@@ -12,9 +13,9 @@
 //   device.Tick(in, &out);
 //   if (device.violation_count() != 0) ...
 //
-// AXI4 allows a read to be served before an earlier write and the other way
-// round, so a master that needs an order must wait for the response. With a
-// stall rate every channel stalls at random, and either kind may go first.
+// AXI4 allows a read to overtake an earlier write, and a write an earlier read.
+// A master that needs an order must wait for the response. With a stall rate,
+// every channel stalls at random, and either kind of burst may go first.
 
 #ifndef SYSTOLE_VERIF_DRAM_MODEL_DEVICE_H_
 #define SYSTOLE_VERIF_DRAM_MODEL_DEVICE_H_
@@ -73,7 +74,7 @@ class Device {
   // One cycle.
   void Tick(const AxiIn& in, AxiOut* out);
 
-  // Backdoor by byte address, inside the capacity. It sees the writes that have
+  // Backdoor by byte address within the capacity. It sees the writes that have
   // reached the memory.
   void Write(uint64_t address, absl::Span<const uint8_t> bytes);
   void Read(uint64_t address, absl::Span<uint8_t> bytes) const;
@@ -111,7 +112,8 @@ class Device {
     uint8_t resp;
     bool last;
   };
-  // A channel on which the master must hold a transfer until it is accepted.
+  // A channel that the master has to hold: a transfer must stay until it is
+  // accepted.
   struct Held {
     bool valid = false;
     std::vector<uint8_t> payload;

@@ -2,11 +2,11 @@
 # SPDX-FileCopyrightText: Systole contributors
 """Makes a C++ simulation of the core, as the synthesiser reads it, with Yosys' CXXRTL.
 
-    cxxrtl.py --preset 0 --name Nano --parts 8 --out FOLDER --depfile FILE
+  cxxrtl.py --preset 0 --name Nano --parts 8 --out FOLDER --depfile FILE
 
-writes CxxrtlNano.h, a class with the pins of a Verilated model, and its code CxxrtlNano_0.cc and so on. Yosys writes one function for
-the whole design, for which compilers take hours: it is cut into functions of some kilobytes each, in a fixed number of files, and
-those of its values that several functions use become members.
+It writes CxxrtlNano.h, a class with the pins of a Verilated model, and the code in CxxrtlNano_0.cc and so on. Yosys writes one function
+for the whole design, for which compilers take hours. This script cuts it into functions of some kilobytes each, in a fixed number of
+files. Values that several of these functions use become members of the class.
 """
 
 import argparse
@@ -20,7 +20,7 @@ FUNCTION_CHARACTERS = 12000
 
 
 def split_function(text):
-    """The body of eval(): its local values (name to width) and its statements."""
+    """Splits the body of eval() into its local values (name to width) and its statements."""
     values, statements, lines = {}, [], []
     for line in text:
         declared = re.fullmatch(r"\tvalue<(\d+)> (\w+);", line)
@@ -30,7 +30,7 @@ def split_function(text):
         lines.append(line)
         if line.startswith("\t\t") or line.endswith("{"):
             continue
-        # The index of a memory is a statement of its own.
+        # The statement before computes the index of a memory for this one, so the two stay together.
         if statements and any(name in statements[-1] for name in re.findall(r"\btmp_\d+\b", lines[0])):
             lines.insert(0, statements.pop())
         statements.append("\n".join(lines))
@@ -44,7 +44,7 @@ OPENING, CLOSING = "([{<", ")]}>"
 
 
 def matching(text, position, step):
-    """Where the bracket at a position is closed (step 1) or opened (step -1)."""
+    """The position of the bracket that matches the one at `position`: after it (step 1) or before it (step -1)."""
     depth = 0
     while True:
         depth += (text[position] in OPENING) - (text[position] in CLOSING)
@@ -54,7 +54,7 @@ def matching(text, position, step):
 
 
 def operand_begin(text, end):
-    """Where the operand of a method call begins that ends before a position."""
+    """The position where the operand that ends before `end` begins. A method is called on this operand."""
     while end > 0:
         if text[end - 1] in CLOSING:
             end = matching(text, end - 1, -1)
@@ -74,7 +74,7 @@ def join(operands):
 
 
 def balance(text):
-    """a.concat(b).concat(c).concat(d) as a.concat(b).concat(c.concat(d)): a chain's types and its work grow with its square."""
+    """Rewrites a.concat(b).concat(c).concat(d) as a.concat(b).concat(c.concat(d)). Types and work of a chain grow quadratically."""
     call, position = ".concat(", 0
     while (position := text.find(call, position)) >= 0:
         begin = operand_begin(text, position)
@@ -90,7 +90,7 @@ def balance(text):
 
 
 def group(statements):
-    """Statements of one function each."""
+    """Groups statements; each group becomes a function."""
     groups, length = [[]], 0
     for statement in statements:
         if length > FUNCTION_CHARACTERS:
@@ -102,7 +102,7 @@ def group(statements):
 
 
 def uses(groups, values):
-    """For each value the functions that name it."""
+    """For each value, the functions that use it."""
     found = {name: set() for name in values}
     for number, statements in enumerate(groups):
         for name in set(re.findall(r"\b\w+", "\n".join(statements))) & values.keys():
@@ -111,7 +111,7 @@ def uses(groups, values):
 
 
 def split(header, code, name, parts):
-    """The header, and the files of the code."""
+    """Returns the header and the files of code."""
     space = f"cxxrtl_design_{name.lower()}"
     code = [line for line in code.splitlines() if not re.match(r"\s*//", line)]
     header = re.sub(r"(?m)^\s*//.*\n", "", header)
@@ -121,7 +121,7 @@ def split(header, code, name, parts):
     end = code.index("}", begin)
     top = re.match(r"bool (\w+)::eval", code[begin])[1]
     values, statements = split_function(code[begin + 1:end])
-    # The first and the last ones are about convergence and the clock.
+    # The first statements, and the last one, handle convergence and the clock.
     clock = [statement for statement in statements if re.match(r"\tbool (converged|posedge)", statement)]
     edges = [re.search(r"bool (posedge_\w+)", statement)[1] for statement in clock if "posedge" in statement]
     if statements[-1] != "\treturn converged;" or any("converged" in statement for statement in statements[2:-1]):
@@ -158,7 +158,7 @@ def mangle(name):
 
 
 def pins_header(name, ports):
-    """A function that visits the pins of a model but its clock."""
+    """A function that visits the pins of a model except its clock."""
     lines = [f"#ifndef PINS_{name.upper()}_H_", f"#define PINS_{name.upper()}_H_",
              "template <typename Model, typename Visitor> void ForEachPin(const Model& model, Visitor visit) {"]
     lines += [f"  visit(model.{port.name});" for port in ports if port.name != "clk_i"]
@@ -166,7 +166,7 @@ def pins_header(name, ports):
 
 
 def model_header(name, top, ports):
-    """A class that looks like a Verilated model."""
+    """A class with the interface of a Verilated model."""
     space = f"cxxrtl_design_{name.lower()}"
     lines = [f"#ifndef CXXRTL_{name.upper()}_H_", f"#define CXXRTL_{name.upper()}_H_", "#include <cstring>", "#include <memory>",
              '#include "verilated.h"', f'#include "Cxxrtl{name}_design.h"', f"class Cxxrtl{name} {{", " public:",
@@ -202,7 +202,8 @@ def main():
     raw = args.out / "raw.cc"
     write = f"write_cxxrtl -header -noflatten -noproc -g0 {raw}"
     core.run(write)
-    # Wires of which a part depends on another part would be evaluated twice in every step: they are taken apart.
+    # If a part of a wire depends on another part, the wire would be evaluated twice in every step. Such wires are split
+    # into bits.
     loops = re.search(r"contains feedback arcs through wires:\n((?:  \S+\n)*)", core.log())
     if loops:
         core.run("splitnets " + " ".join(f"w:{wire}" for wire in loops[1].split()), "opt_clean", write)

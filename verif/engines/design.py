@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""The RTL in Yosys, in this process (the Python package pyosys): read by slang, then whatever passes the caller names."""
+"""The RTL in Yosys, in this process (the Python package pyosys). slang reads it; the caller chooses the passes that follow."""
 
 import contextlib
 import dataclasses
@@ -43,7 +43,7 @@ class Design:
             os.close(saved)
 
     def log(self):
-        """What Yosys has printed."""
+        """The text that Yosys has printed."""
         return self._log.read_text()
 
     def run(self, *passes):
@@ -52,7 +52,7 @@ class Design:
                 self._yosys.run_pass(command, self._design)
 
     def read(self, top, parameters, sources=(), keep_hierarchy=False, rtl=ROOT / "rtl"):
-        """Elaborates a module of a folder, rtl/. Memories are what has a ram_style there; other arrays are registers."""
+        """Elaborates a module of a folder rtl/. Arrays with a ram_style attribute become memories; other arrays become registers."""
         self._top = top
         files = [str(source) for source in sources] or [str(next(rtl.rglob(f"{top}.sv")))]
         options = ["--threads 1", "--ignore-assertions", "--no-implicit-memories", "-DSYNTHESIS", f"--top {top}"]
@@ -62,12 +62,12 @@ class Design:
         self.run(f"read_slang {' '.join(options)} -F {rtl / 'systole.f'} {' '.join(files)}", f"hierarchy -top {top}", "proc -norom")
 
     def read_netlist(self, path, top):
-        """A mapped design (Yosys' JSON)."""
+        """Reads a mapped design (Yosys' JSON)."""
         self._top = top
         self.run(f"read_json {path}", f"hierarchy -top {top}")
 
     def ports(self):
-        """Of the top module, in the order of its declaration."""
+        """The ports of the top module, in the order of their declaration."""
         netlist = self._log.with_suffix(".ports.json")
         self.run(f"write_json {netlist}")
         ports = json.loads(netlist.read_text())["modules"][self._top]["ports"]

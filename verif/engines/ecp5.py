@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Netlists of ECP5 cells for simulators: the cells' models, and netlists of the flow (fpga/flow) in Yosys.
+"""Netlists of ECP5 cells for simulators: models of the cells, and netlists of the flow (fpga/flow) read into Yosys.
 
-The models are those of Yosys' package; it has none of the block RAM (ecp5_ram.v) and of the multiplier (../synth/ecp5_multiplier.v).
+The models are those of Yosys' package. It has none for the block RAM (ecp5_ram.v) and the multiplier (../synth/ecp5_multiplier.v).
 """
 
 import json
@@ -16,7 +16,7 @@ MODELS = [design.ROOT / "verif" / "engines" / "ecp5_ram.v", design.ROOT / "verif
 
 
 def cell_models(kinds):
-    """The models of Yosys' package for cells of these kinds and those in them, without timing."""
+    """The models of Yosys' package for cells of these kinds, and for the cells that these models use, without timing."""
     import pyosys  # pylint: disable=import-outside-toplevel
     folder = pathlib.Path(pyosys.__file__).parent / LATTICE
     text = "\n".join((folder / name).read_text() for name in ("common_sim.vh", "ccu2c_sim.vh"))
@@ -28,8 +28,9 @@ def cell_models(kinds):
 
 
 def read_mapped(core, path, top, work, bare=()):
-    """Reads a netlist of the flow. It says of an output that is not connected that it is unknown, which Yosys takes for a constant. Cells of
-    the kinds in `bare` lose their parameters: their models have none."""
+    """Reads a netlist of the flow. The netlist marks unconnected outputs as unknown, which Yosys would take for constants. Cells of the
+    kinds in `bare` lose their parameters, because their models have none.
+    """
     mapped = json.loads(path.read_text())
     for cell in mapped["modules"][top]["cells"].values():
         if cell["type"] in bare:

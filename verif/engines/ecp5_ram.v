@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Behaviour of the ECP5 block RAM as the mapper uses it: words of 36 bits, or
-// of 18 or 9 with the same width at both ports. Port A writes, with byte
-// enables except at 9 bits; port B reads. A word that is written while it is
-// read reads as unknown. Yosys has no simulation model of it.
-// Pins: Lattice ECP5 memory usage guide.
+// Behaviour of the ECP5 block RAM as the mapper uses it. Words have 36 bits, or 18 or 9 with the same width at both
+// ports. Port A writes, with byte enables except at 9 bits. Port B reads. A word that is written while it is read reads
+// as unknown. Yosys has no simulation model of this cell. Pins: Lattice ECP5 memory usage guide.
 
 module DP16KD (
     input DIA17, DIA16, DIA15, DIA14, DIA13, DIA12, DIA11, DIA10, DIA9, DIA8, DIA7, DIA6, DIA5, DIA4, DIA3, DIA2, DIA1, DIA0,
@@ -30,8 +28,8 @@ module DP16KD (
   parameter [319:0] INITVAL_30 = 0, INITVAL_31 = 0, INITVAL_32 = 0, INITVAL_33 = 0, INITVAL_34 = 0, INITVAL_35 = 0, INITVAL_36 = 0, INITVAL_37 = 0;
   parameter [319:0] INITVAL_38 = 0, INITVAL_39 = 0, INITVAL_3A = 0, INITVAL_3B = 0, INITVAL_3C = 0, INITVAL_3D = 0, INITVAL_3E = 0, INITVAL_3F = 0;
 
-  // In bytes of 9 bits. A word of 36 bits has its lower half at the data pins
-  // of port A and its upper half at those of port B, for reads and for writes.
+  // Widths in bytes of 9 bits. For reads and writes of 36 bits, the lower half of the word is at the data pins of port
+  // A and the upper half at those of port B.
   localparam Wide = DATA_WIDTH_A == 36;
   localparam Bytes = DATA_WIDTH_A / 9;
   wire [35:0] write = {DIB17, DIB16, DIB15, DIB14, DIB13, DIB12, DIB11, DIB10, DIB9, DIB8, DIB7, DIB6, DIB5, DIB4, DIB3, DIB2, DIB1, DIB0,
@@ -46,7 +44,7 @@ module DP16KD (
   assign {DOB17, DOB16, DOB15, DOB14, DOB13, DOB12, DOB11, DOB10, DOB9, DOB8, DOB7, DOB6, DOB5, DOB4, DOB3, DOB2, DOB1, DOB0} =
       Wide ? read[35:18] : read[17:0];
 
-  // An INITVAL parameter: 16 pairs of bytes, 20 bits apart.
+  // Sets 16 pairs of bytes, 20 bits apart, from an INITVAL parameter.
   task fill(input integer number, input [319:0] value);
     integer pair;
     for (pair = 0; pair < 16; pair = pair + 1) {memory[32*number+2*pair+1], memory[32*number+2*pair]} = value[20*pair+:18];

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Maps the whole core, for simulators: netlist.v, and cells.v with models of its cells. With --pins the pins of a recorded run are played
-to it in Icarus Verilog, and every output of every cycle is compared.
+"""Maps the whole core for simulators: netlist.v, and cells.v with models of its cells. With --pins, Icarus Verilog replays the pins of a
+recorded run to the netlist and compares every output in every cycle.
 
-    netlist.py --pins FILE [--target board|ecp5|gates] [--fault] [--build build]
-    netlist.py --preset 3 [--target board|ecp5|gates]
+  netlist.py --pins FILE [--target board|ecp5|gates] [--fault] [--build build]
+  netlist.py --preset 3 [--target board|ecp5|gates]
 
-board: mapped as for a board (../../fpga/flow), with gates folded into carry cells. ecp5: by Yosys' script alone. Models of the cells of
-both: ecp5.py. gates: Yosys' generic gates and flip-flops; memories stay memories. With --fault one cell has another truth
-table, a gate in front of an output; this must be seen.
+board: mapped as for a board (../../fpga/flow), with gates folded into carry cells. ecp5: mapped by Yosys' script alone. For the models of
+the cells of both, see ecp5.py. gates: Yosys' generic gates and flip-flops; memories stay memories. With --fault, one gate in front of an
+output has an inverted truth table, and the comparison must detect it.
 """
 
 import argparse
@@ -26,7 +26,7 @@ sys.path.insert(0, str(design.ROOT / "fpga"))
 from flow import boards, chip, tools  # noqa: E402  behind the path
 
 COPIES = 256
-OUTPUT = "phy_row_cmd_o"  # a gate before it has the fault
+OUTPUT = "phy_row_cmd_o"  # the fault is in a gate in front of this output
 PASSES = {
     "ecp5": ["synth_lattice -family ecp5 -top systole_top"],
     "gates": ["opt_expr", "opt_clean", "opt -nodffe -nosdff", "wreduce", "peepopt", "opt_clean", "alumacc", "opt", "memory -nomap", "opt_clean",
@@ -38,8 +38,9 @@ INVERSE = {"$_AND_": "$_NAND_", "$_NAND_": "$_AND_", "$_OR_": "$_NOR_", "$_NOR_"
 
 
 def share_out(netlist, models):
-    """The netlist's text with COPIES modules in place of one that has generate blocks: for those the time that Icarus Verilog takes grows
-    with the square of a module's instances."""
+    """Replaces each model with generate blocks by COPIES copies, and spreads its instances over them. For such a module, the time of Icarus
+    Verilog grows with the square of the number of its instances.
+    """
     for kind in [kind for kind, model in models.items() if "generate" in model]:
         model = models.pop(kind)
         before, *instances = netlist.split(f"  {kind} #(")
@@ -49,7 +50,7 @@ def share_out(netlist, models):
 
 
 def gate_before(cells, bits):
-    """The name of a gate in front of one of the nets, through flip-flops."""
+    """The name of a gate in front of one of the nets. Searches through flip-flops."""
     driver = {}
     for name, cell in cells.items():
         for port, nets in cell["connections"].items():
@@ -73,14 +74,14 @@ def map_for_board(core, preset, work):
 
 
 def map_core(work, preset, target, fault):
-    """The netlist: its ports, cells by type, the file."""
+    """Maps the core. Returns its ports, its cells by type, and the file of the netlist."""
     core = design.Design(work / "map.log")
     if target == "board":
         map_for_board(core, preset, work)
     else:
         core.read("systole_top", {"Preset": preset})
         core.run("flatten", "opt_clean", "setattr -unset init w:*", *PASSES[target])
-    # A net of one bit each: Icarus Verilog resolves the whole of a vector for each driver of a part of it.
+    # One net per bit. For each driver of a part of a vector, Icarus Verilog resolves the whole vector.
     core.run("splitnets", "opt_clean", f"write_json {work / 'netlist.json'}")
     module = json.loads((work / "netlist.json").read_text())["modules"]["systole_top"]
     (work / "netlist.json").unlink()

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Plays the pins of a recorded run to the core in Icarus Verilog, which knows unknown values, and compares every output of every cycle.
+"""Replays the pins of a recorded run to the core in Icarus Verilog, which has unknown values, and compares every output in every cycle.
 
-    replay.py --pins FILE [--build build] [--fault NAME]
+  replay.py --pins FILE [--build build] [--fault NAME]
 
-The core is that at nano as the synthesiser reads it, in plain Verilog; no register has an initial value. After reset no output may be
-unknown, but a payload while its valid is low (PAYLOADS), and each must have the recorded value. That the comparison sees both is shown with
-the same program: on a record with a wrong bit, and on one without a reset. With --fault the source has a seeded fault (FAULTS), which must
-be seen.
+The core is nano as the synthesiser reads it, in plain Verilog. No register has an initial value. After reset each output must have the
+recorded value, and none may be unknown, except a payload whose valid is low (PAYLOADS). The same program is run on a record with a wrong
+bit and on one without a reset, which shows that it detects both. With --fault the source has a seeded fault (FAULTS), which it must detect.
 """
 
 import argparse
@@ -25,8 +24,9 @@ import design
 sys.path.insert(0, str(design.ROOT / "scripts"))
 import cache  # noqa: E402
 
-# Outputs that mean something only now and then: (valid, elements). An element is one bit of the valid (a command: any bit of it) and as large
-# a share of the payload. Of the DRAM: bank and row while a row is opened or closed, bytes that a write command takes and that its mask enables.
+# Outputs that are meaningful only at times: (valid, elements). An element is one bit of the valid (of a command: any of
+# its bits) and an equal share of the payload. DRAM outputs: bank and row while a row is opened or closed, and the bytes
+# of a write that its mask enables.
 PAYLOADS = {
     "axil_bresp_o": ("axil_bvalid_o", 1), "axil_rdata_o": ("axil_rvalid_o", 1), "axil_rresp_o": ("axil_rvalid_o", 1),
     "axi_bresp_o": ("axi_bvalid_o", 1), "axi_bid_o": ("axi_bvalid_o", 1),
@@ -36,20 +36,20 @@ PAYLOADS = {
     "retire_index_o": ("retire_valid_o", 6),
     "phy_wdata_o": ("written bytes", 32), "phy_wmask_o": ("write data", 2),
 }
-# Seeded faults: (file in rtl/, text, what replaces it, what is to be seen).
+# Seeded faults: (file in rtl/, text, its replacement, what must be detected).
 FAULTS = {
-    # The refresher does not begin with the DRAM's reset.
+    # The refresher does not start from the DRAM's reset.
     "unreset": ("hbm/systole_hbm_refresh.sv", "      state_q    <= StReset;\n", "", "unknown"),
-    # The lowest bit of a scaled sum.
+    # The lowest bit of a scaled sum is inverted.
     "bit": ("vector/systole_vector_scale.sv", "v_v[c] = v[32:1];", "v_v[c] = {v[32:2], ~v[1]};", "wrong"),
 }
-PC_BYTES = 16  # write data of a pseudo-channel
-# Of the DRAM: cycles from a write command to its first data, and of data (docs/spec/hbm.yaml).
+PC_BYTES = 16  # write data of a pseudo-channel per cycle
+# DRAM: cycles from a write command to its first data, and cycles of data (docs/spec/hbm.yaml).
 WRITE_LATENCY, BURST = 4, 2
 
 
 def pin_bytes(width):
-    """Of a pin in a record: the size of the type that it has in a Verilated model."""
+    """The size of a pin in a record: that of its type in a Verilated model."""
     return next((size for size in (1, 2, 4, 8) if width <= 8 * size), (width + 31) // 32 * 4)
 
 
@@ -66,7 +66,8 @@ def bench(ports):
     connect = [f".{port.name}({port.name if not port.input or port.name == 'clk_i' else f'pin_{port.name}[{port.width - 1}:0]'})"
                for port in ports]
     lines.append(f"  systole_top dut ({', '.join(connect)});")
-    # An element of an output: counted when unknown or wrong; while it need not mean anything it may be unknown.
+    # Checks one element of an output. Wrong values count always; unknown ones count only while the element is
+    # meaningful.
     lines += ["  task check(input [1023:0] got_value, input [1023:0] want_value, input means, input [255:0] pin);", "    begin",
               "      checked = checked + 1;",
               "      if (|(got_value ^ want_value) === 1'b1) begin",
@@ -103,7 +104,7 @@ def bench(ports):
                 means = f"|pin_{valid}[{(element + 1) * valid_width - 1}:{element * valid_width}]"
             lines.append(f'        check({port.name}{bits}, pin_{port.name}{bits}, {means}, "{port.name}{bits if elements > 1 else ""}");')
     lines.append("      end")
-    # Write commands of each pseudo-channel, the latest one at bit 0.
+    # The history of write commands of each pseudo-channel, the latest at bit 0.
     lines += [f"      writes_{element} = {{writes_{element}[30:0], pin_phy_col_cmd_o[{3 * element + 2}:{3 * element}] == 3'd2}};" for element in range(2)]
     lines += ["      if (wrong + unknown != 0 && $test$plusargs(\"stop\")) got = 0;"]
     lines += ["      clk_i = 1;", "      #1 clk_i = 0;", "      cycles = cycles + 1;", "    end",
@@ -113,7 +114,7 @@ def bench(ports):
 
 
 def run(*command):
-    """What a command printed that must not fail."""
+    """Runs a command that must not fail. Returns its output."""
     result = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if result.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, command))}\n{result.stdout[-2000:]}")
@@ -121,18 +122,18 @@ def run(*command):
 
 
 def play(program, pins, stop):
-    """What a compiled replay of a record printed, with `stop` to the first difference."""
+    """Runs a compiled replay of a record and returns its output. With `stop` it ends at the first difference."""
     return run("vvp", "-n", program, f"+pins={pins}", *(["+stop"] if stop else []))
 
 
 def simulate(program, sources, pins, stop=False):
-    """Compiles and plays."""
+    """Compiles a replay and runs it."""
     run("iverilog", "-g2012", "-o", program, "-s", "replay", *sources)
     return play(program, pins, stop)
 
 
 def seeded_records(ports, pins, work):
-    """(what is to be seen, record): one with a wrong bit of an output that always means something, one that is never in reset."""
+    """Seeded records: (what must be detected, record). One has a wrong bit in an output that is always meaningful, one has no reset."""
     names = [port.name for port in ports if port.name != "clk_i"]
     output = names.index(next(port.name for port in ports if not port.input and port.name not in PAYLOADS))
     reset = names.index("rst_ni")
@@ -147,7 +148,7 @@ def seeded_records(ports, pins, work):
 
 
 def counts_of(text):
-    """The counts in what a replay printed."""
+    """The counts in the output of a replay."""
     counts = re.search(r"(?m)^replay (.*)$", text)
     if not counts:
         raise RuntimeError(f"no result of the replay: {text[-2000:]}")
@@ -167,17 +168,18 @@ def faulty_sources(fault, folder):
 
 
 def write_rtl(work, rtl):
-    """The core in plain Verilog: its ports, the file."""
+    """Writes the core in plain Verilog. Returns its ports and the file."""
     core = design.Design(work / "rtl.log")
     core.read("systole_top", {"Preset": 0}, rtl=rtl)
-    # Multiplexers in place of case statements and of conditions of registers: an unknown one of those would choose the default.
+    # Case statements and conditional registers become multiplexers. With an unknown condition, they would take the
+    # default.
     core.run("flatten", "setattr -unset init w:*", "pmuxtree", "bmuxmap", "demuxmap", "bwmuxmap", "opt_clean", "check -assert")
     core.run(f"write_verilog -noattr {work / 'rtl.v'}")
     return core.ports(), work / "rtl.v"
 
 
 def replay(work, rtl, pins, stop):
-    """What the core of this source printed, now or when it was played the same pins before, and what was counted on seeded records."""
+    """Replays the pins to the core of this source, unless the cache has the result. Returns the output and the seeded records' counts."""
     kept = cache.Entry("replay", cache.version("iverilog", "-V"), importlib.metadata.version("pyosys"), pathlib.Path(__file__).read_bytes(),
                        pathlib.Path(design.__file__).read_bytes(), *cache.uses(rtl)["systole_top"], pins.read_bytes(), stop)
     if kept.restore(work):

@@ -25,7 +25,7 @@ namespace {
 constexpr const char kMemory[] = "HBM";
 constexpr uint32_t kWatchdog = 1500;  // cycles; the programs pause for less
 constexpr uint64_t kPatience = 8;     // driver's limit in program times
-constexpr unsigned kSeconds = 40;     // if a copy does not get there
+constexpr unsigned kSeconds = 40;     // processor time of a copy
 
 struct Run {
   absl::Status status;
@@ -35,7 +35,7 @@ struct Run {
   std::string cause;
 };
 
-// What the driver sees of a run.
+// A run as the driver sees it.
 Run RunOnce(Device& device, const Workload& work, const bool& stopped) {
   Run run;
   if (run.status = device.Start(work.program); run.status.ok()) {
@@ -62,12 +62,12 @@ Run RunOnce(Device& device, const Workload& work, const bool& stopped) {
   return run;
 }
 
-// Gives "outcome detail".
+// Returns "outcome detail".
 std::string Judge(const Run& run, const std::vector<uint8_t>& expected) {
   if (run.fault) return absl::StrCat("reported ", run.cause);
   if (run.stopped) return "reported timeout";
   if (run.output != expected) {
-    // An error that the firmware reports counts as reported, too.
+    // An error that the firmware reports also counts as reported.
     if (absl::StartsWith(run.status.message(), "firmware: "))
       return "reported firmware";
     return "silent";
@@ -102,7 +102,8 @@ absl::StatusOr<std::unique_ptr<Bench>> Open(const Options& options,
   if (!opened.ok()) return opened.status();
   bench->device = *std::move(opened);
   absl::Status loaded = bench->device->Load(bench->work.program);
-  // The results are overwritten, so that none is right by chance.
+  // Overwrites the results of the run before, so that they cannot be right by
+  // chance.
   for (const Range& r : bench->work.outputs) {
     const std::vector<uint8_t> blank(r.bytes, 0xA5);
     loaded.Update(bench->device->Write(r.address, blank));
@@ -141,13 +142,13 @@ struct Planned {
   std::pair<std::string, uint64_t> word;
 };
 
-// Groups flips of one structure with successive cycles. Two flips in one word
-// might cancel before its code is checked, and so might a bit and its parity
-// bit. Structures with parity are therefore flipped one bit at a time.
+// Groups flips of one structure. Two flips in one word might cancel before its
+// code is checked, and so might a bit and its parity bit. Structures with
+// parity are therefore flipped one bit at a time.
 std::vector<std::vector<size_t>> Group(const Options& options,
                                        const std::vector<Planned>& plan) {
   std::vector<std::vector<size_t>> groups;
-  std::map<std::string, size_t> open;  // the open group of a structure
+  std::map<std::string, size_t> open;  // the last group of each structure
   for (size_t i = 0; i < plan.size(); ++i) {
     const std::string& structure = plan[i].flip.structure;
     const auto asked = options.groups.find(structure);

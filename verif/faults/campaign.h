@@ -24,16 +24,16 @@ struct Options {
   uint32_t seed = 1;  // of the data and of the flips
   int flips = 100;
   int jobs = 2;      // copies of the process that run at a time
-  std::string only;  // a structure; empty: all, equally often
-  // Flips that a copy begins with (injector.h); 1: one copy per flip. The
-  // outcomes do not depend on it.
+  std::string only;  // a structure; empty: all, with equal shares
+  // Flips per copy at first (injector.h); 1: one copy per flip. The outcomes do
+  // not depend on it.
   int group = 8;
   std::map<std::string, int> groups;  // for some structures, instead of `group`
 };
 
-// masked: the results are right. corrected: they are right, and ECC reports a
-// correction. reported: there was a fault, or the driver timed out. silent: the
-// results are wrong without a report.
+// masked: the results are right. corrected: the results are right, and ECC
+// reports a correction. reported: the core faulted, or the driver timed out.
+// silent: the results are wrong, and nothing is reported.
 enum class Outcome { kMasked, kCorrected, kReported, kSilent };
 inline constexpr const char* kOutcomeNames[] = {"masked", "corrected",
                                                 "reported", "silent"};

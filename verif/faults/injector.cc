@@ -28,7 +28,7 @@ namespace {
 
 constexpr uint64_t kEvery = 16;   // cycles from one digest to the next
 constexpr uint64_t kOften = 64;   // cycles after a flip with all digests
-constexpr uint64_t kSeldom = 64;  // afterwards, only digests of these cycles
+constexpr uint64_t kSeldom = 64;  // later, only in multiples of these cycles
 constexpr char kDied[] = "died";
 constexpr char kEqual[] = "equal";
 
@@ -234,7 +234,7 @@ void Injector::Step(uint64_t cycle) {
   }
 }
 
-// History of the host's pins, which determines the state of the driver.
+// Hashes the history of the host's pins. It determines the driver's state.
 void Injector::Watch(const tb::Pins& pins) {
   history_ = Fold(history_, &pins, sizeof pins);
 }
@@ -267,7 +267,8 @@ bool Injector::StartNextGroup() {
   _exit(0);
 }
 
-// Adds a line "injection text" for each member.
+// Runs a copy with the flips of all members. If it is not masked, divides them
+// in halves. Appends a line "injection text" for each member to `said`.
 bool Injector::Divide(absl::Span<const size_t> members, std::string* said) {
   int end;
   const pid_t pid = Fork(&end);
@@ -290,7 +291,7 @@ bool Injector::Divide(absl::Span<const size_t> members, std::string* said) {
 void Injector::BecomeCopy(absl::Span<const size_t> members) {
   role_ = Role::kCopy;
   due_.assign(members.rbegin(), members.rend());
-  // Limits processor time, because the machine may be busy.
+  // Limits processor time, not elapsed time, because the machine may be busy.
   itimerval left = {};
   left.it_value.tv_sec = plan_.seconds;
   setitimer(ITIMER_PROF, &left, nullptr);
@@ -313,7 +314,8 @@ void Injector::Compare() {
   if (Digest() == digests_[now_ / kEvery]) Say(kEqual);
 }
 
-// Waits for the oldest copy; the text of the others waits in their pipes.
+// Waits for the oldest copy. Meanwhile the text of the others stays in their
+// pipes.
 void Injector::WaitForOne() {
   const Running oldest = running_.front();
   running_.erase(running_.begin());

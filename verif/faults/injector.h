@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A core model whose whole process is copied at the cycles of a plan. The copy
-// flips bits and runs to its end; the original continues unchanged. It is
-// engine "faults" of the registry and wraps engine "state".
+// A core model that copies its whole process (fork) at the cycles of a plan.
+// The copy flips bits and runs to its end; the original continues unchanged. It
+// is engine "faults" of the registry and wraps engine "state".
 //
-// A copy may flip several bits. If it reports "masked", this holds for each of
-// them. Otherwise a process that stays where the group began divides the group
-// in halves, down to single bits. A copy whose state equals that of the run
-// without a flip, in the same cycle, is masked and ends there.
+// A copy may flip the bits of a group. If it reports "masked", this holds for
+// each of them. Otherwise a process that has stayed where the group began
+// divides the group in halves, down to single bits. If a copy's state equals
+// that of the run without a flip in the same cycle, the copy is masked and ends
+// there.
 
 #ifndef SYSTOLE_VERIF_FAULTS_INJECTOR_H_
 #define SYSTOLE_VERIF_FAULTS_INJECTOR_H_
@@ -41,7 +42,7 @@ class Injector {
     std::vector<Injection> injections;        // sorted by cycle
     std::vector<std::vector<size_t>> groups;  // indices, by the first one
     int jobs = 1;                             // groups that run at a time
-    uint64_t patience = 0;  // cycles that a copy may exceed the rehearsal by
+    uint64_t patience = 0;  // cycles that a copy may run beyond the rehearsal
     unsigned seconds = 0;   // processor time of a copy
     std::vector<absl::Span<const uint8_t>> state;  // state of the models
   };
@@ -53,15 +54,15 @@ class Injector {
   // The injector of this process.
   static Injector& Get();
 
-  // Copies the process at the next cycle, lets the copy execute `run` without a
-  // flip, keeps its digests, and returns the result of `run`.
+  // Copies the process. The copy executes `run` without a flip. Keeps digests
+  // of the copy's state and returns the result of `run`.
   absl::StatusOr<std::string> Rehearse(
       absl::Span<const absl::Span<const uint8_t>> state,
       const std::function<std::string()>& run);
   // Starts the plan at the next cycle.
   void Arm(Plan plan);
-  // In the original: waits for all copies and gives what each injection's copy
-  // reported, or "timeout" if the copy exceeded its time. kInternal: a copy
+  // In the original: waits for all copies. For each injection, `said` gets what
+  // its copy reported, or "timeout" if it exceeded its time. kInternal: a copy
   // died, or the plan was not completed.
   absl::Status Collect(std::vector<std::string>* said);
   Counters counters() const { return counters_; }
@@ -89,7 +90,7 @@ class Injector {
   };
   void Step(uint64_t cycle);
   void Watch(const tb::Pins& pins);
-  // True: this process is the copy and continues.
+  // Returns true in the copy, which continues.
   bool StartNextGroup();
   bool Divide(absl::Span<const size_t> members, std::string* said);
   void BecomeCopy(absl::Span<const size_t> members);

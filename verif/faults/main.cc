@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// fault_campaign_PRESET: runs a batch of bit flips. It prints a line about the
+// fault_campaign_PRESET: runs a batch of bit flips. Prints a line about the
 // whole batch, then a line of JSON for each flip. scripts/faults.py runs many
 // batches.
 //

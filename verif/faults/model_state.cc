@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Size of a Verilated model. Compiled once per build with state.vlt, with
-//   SYSTOLE_STATE_HEADER  header of the model's insides
-//   SYSTOLE_STATE_SYMS    their class
+// The size of a Verilated model. Compiled once per build with state.vlt, with
+//   SYSTOLE_STATE_HEADER  header of the model's internals
+//   SYSTOLE_STATE_SYMS    class of the internals
 //   SYSTOLE_MODEL_PRESET  "nano"
 
 #include SYSTOLE_STATE_HEADER

@@ -47,7 +47,7 @@ const std::vector<Rule>& Rules() {
       {{".u_sds", "walk"}, "address registers"},
       {{".u_sds", "prepare"}, "address registers"},
       {{".u_vector.", "walk"}, "address registers"},
-      {{".u_array."}, "array"},  // its rows are no addresses
+      {{".u_array."}, "array"},  // its rows are not addresses
       {{".u_core.", "addr"}, "address registers"},
       {{".u_core.", "_row"}, "address registers"},
       {{".u_load."}, "DMA control"},

@@ -21,7 +21,8 @@
 
 namespace systole::faults {
 
-// A signal: elements of a number of bits, each stored in whole bytes.
+// A signal: elements of a number of bits. Each element is stored in whole
+// bytes.
 struct Signal {
   std::string name;  // "u_chip.u_core.u_control.u_sync.count_q"
   uint8_t* data = nullptr;
@@ -40,14 +41,15 @@ std::string StructureOf(const std::string& path);
 
 class State {
  public:
-  // kFailedPrecondition: no model exposes its state. In a chip with two cores
-  // this is core 0 and its memory controller. Structures that a chip without a
-  // scalar unit, or with one core, does not use are left out.
+  // kFailedPrecondition: no model exposes its state. In a chip with two cores,
+  // the state is that of core 0 and its memory controller. Structures that the
+  // chip cannot use, because it lacks a scalar unit or a second core, are left
+  // out.
   static absl::StatusOr<State> Find(const Preset& preset);
 
   const std::vector<Structure>& structures() const { return structures_; }
   // The complete memory of the chip's models, for both cores: signals, and
-  // pointers that are equal in every copy of the process.
+  // pointers, which are equal in every copy of the process.
   const std::vector<absl::Span<const uint8_t>>& everything() const {
     return everything_;
   }
@@ -65,7 +67,7 @@ class State {
   std::vector<absl::Span<const uint8_t>> everything_;
 };
 
-// Called by a build with state.vlt: the size of its model (model_state.cc).
+// A build with state.vlt calls it with the size of its model (model_state.cc).
 bool RegisterState(const char* preset, uint64_t bytes);
 
 }  // namespace systole::faults

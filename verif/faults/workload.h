@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The programs of the fault campaign: short, all units of the core at work, and
-// each result depends on all that was read.
+// The programs of the fault campaign. They are short and keep all units of the
+// core busy. Each result depends on all data that were read.
 
 #ifndef SYSTOLE_VERIF_FAULTS_WORKLOAD_H_
 #define SYSTOLE_VERIF_FAULTS_WORKLOAD_H_
@@ -22,14 +22,14 @@ struct Range {
 
 struct Workload {
   Program program;
-  std::vector<Range> outputs;  // what is compared
-  std::vector<Range> memory;   // what the program reads and writes
+  std::vector<Range> outputs;  // ranges that are compared
+  std::vector<Range> memory;   // ranges that the program reads and writes
 };
 
-// nano: rounds of load, product, requantisation, product, raw results, store,
-// which overlap. minichip, by its scalar unit: blocks that go to the other
-// core's memory and come back, beside a product of four tiles. Random data from
-// the seed. kInvalidArgument: no other presets.
+// nano: overlapping rounds of load, product, requantisation, product, raw
+// results, store. minichip, with its scalar unit: blocks are sent to the other
+// core's memory and return, during a product of four tiles. The data are
+// random, from the seed. kInvalidArgument: any other preset.
 absl::StatusOr<Workload> MakeWorkload(const std::string& preset, uint32_t seed);
 
 }  // namespace systole::faults

@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: Systole contributors
 """Proves the small cells with the distribution's tools: Yosys, yosys-smtbmc and z3.
 
-For each configuration in proofs.yaml: bounded model checking from reset, k-induction, and every cover reached. For each mutant of the
-cell the bounded check has to fail, by an assertion: a proof that a mutant passes would say nothing about the cell either. A cell
-without registers ("combinational") is proved by Yosys' own solver in one step.
+For each configuration in proofs.yaml it runs bounded model checking from reset and k-induction, and checks that every cover is reached.
+For each mutant of the cell, the bounded check must fail by an assertion: a proof that also passes for a mutant proves nothing about the
+cell. A cell without registers ("combinational") is proved by Yosys' own solver in one step.
 """
 
 import argparse
@@ -67,12 +67,12 @@ def run_tool(command, folder):
 
 @functools.lru_cache(maxsize=None)
 def lower_checks():
-    """The pass that newer releases of Yosys need between their cells of checks and those that the SAT solver reads."""
+    """Newer releases of Yosys need this pass: it converts their check cells to those that the SAT solver reads."""
     return "chformal -lower\n" if "-lower" in run_tool(["yosys", "-p", "help chformal"], None)[1] else ""
 
 
 def run(task, folder):
-    """(passed, what to tell): a proof passes when it holds, a mutant when an assertion fails."""
+    """Returns (passed, message). A proof passes when it holds; a mutant passes when an assertion fails."""
     folder.mkdir(parents=True)
     (folder / "cell.sv").write_text(task.source)
     parameters = " ".join(f"-chparam {key} {value}" for key, value in task.parameters.items())
@@ -117,7 +117,7 @@ def run(task, folder):
 
 
 def run_once(task, folder):
-    """As run, or the verdict of the same task before; only a good one is kept."""
+    """Runs a task, or returns its verdict from the cache. Only good verdicts are cached."""
     kept = cache.Entry("formal", cache.version("yosys", "-V"), cache.version("z3", "--version"), pathlib.Path(__file__).read_bytes(),
                        (HERE / f"{task.cell}_props.sv").read_bytes(), dataclasses.astuple(task))
     verdict = folder / "verdict"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Bounded proofs of the HBM controller, at a shrunken geometry: that it keeps every rule of a shrunken table, and that it serves.
+"""Bounded proofs of the HBM controller at a reduced geometry: it keeps every rule of a reduced timing table, and it serves requests.
 
-The controller (rtl/hbm/systole_hbm_ctrl.sv and all below it) is read with a package of 2 x 2 banks of 2 rows of 2 columns inside
-verif/formal/systole_hbm_ctrl_props.sv, with its requests free, and yosys-abc looks at every sequence of requests of so many cycles from
-reset. Each mutant, a piece of the controller and what replaces it, must break a property in as many cycles as the proof looks at: one
-that it passes says that the proof says nothing.
+The controller (rtl/hbm/systole_hbm_ctrl.sv and all modules below it) is read with a package of 2 x 2 banks of 2 rows of 2 columns, inside
+verif/formal/systole_hbm_ctrl_props.sv. Its requests are free inputs. yosys-abc checks every sequence of requests from reset, up to a
+number of cycles. A mutant replaces a piece of the controller. It must break a property within the same number of cycles: a proof that a
+mutant passes proves nothing.
 """
 
 import argparse
@@ -28,14 +28,16 @@ SOURCES = ["cells/systole_skid", "hbm/systole_hbm_wait", "hbm/systole_hbm_pick",
            "hbm/systole_hbm_refresh", "hbm/systole_hbm_ctrl"]
 GEOMETRY = {"BankGroups": 2, "BanksPerGroup": 2, "BankBits": 2, "BgBits": 1, "RowBits": 1, "ColBits": 1, "HbmRefreshPostpone": 1}
 PROPERTIES = ("close", "state", "bus", "stuck")
-# A proof: parameters of the properties' module, the refresher's Patience, cycles from reset. The rules are looked at with refreshes from
-# the start, which otherwise wait hundreds of cycles for a stream to leave a bank, and on buses of the controller's own, which hide no
-# time; the buses with the slots that two controllers share. Service is looked at with the slots, without refreshes of a bank and at
-# the shortest times that the controller takes, so that the cycles reach beyond its bound.
+# A proof: parameters of the module of properties, the refresher's Patience, cycles from reset.
+# rules: refreshes from the start, as they would otherwise wait hundreds of cycles for a stream to leave a bank;
+#   no shared buses, as their slots delay commands and hide violations of times.
+# buses: the bus slots of two controllers that share buses.
+# service: bus slots, no refreshes of single banks, and the shortest times that the controller accepts, so that the cycles
+#   reach beyond its bound.
 PROOFS = {"rules": ({"Serve": 0, "Shared": 0}, 0, 28), "buses": ({"Serve": 0, "Shared": 1}, 0, 28),
           "service": ({"Serve": 1, "Shared": 1, "Patience": 28}, 8, 49)}
 PATIENCE = "localparam int signed Patience = 2 * int'(Banks);"
-MUTANTS = [  # file, what occurs once in it, what takes its place, the proof that must fail
+MUTANTS = [  # file, text that occurs once in it, replacement, the proof that must fail
     ("hbm_wait", "Cycles > 3 ? Cycles - 3 : 0", "Cycles > 4 ? Cycles - 4 : 0", "rules"),
     ("hbm_queue", "if (!pending_q[dir_q] && pending_q[!dir_q]) dir_q", "if (pending_q == 2'b11) dir_q", "service"),
     ("hbm_banks", "assign act_ok_o = (faw & window_q) != '0;", "assign act_ok_o = 1'b1;", "rules"),
@@ -65,12 +67,12 @@ def shrunken_package(geometry):
         text, count = re.subn(rf"(localparam int unsigned {name} = )\d+;", rf"\g<1>{value};", text)
         if count != 1:
             raise ValueError(f"systole_hbm_pkg.sv has no {name}")
-    # The address map is of the real geometry, and of no use here.
+    # The address map fits the real geometry only, and nothing here uses it.
     return re.sub(r"  // Address map.*?// What happened", "  // What happened", text, flags=re.S)
 
 
 def write_sources(folder, mutant, patience):
-    """The controller's files, with the mutant; their names in the order in which they are read."""
+    """Writes the controller's files, with the mutant. Returns their names in reading order."""
     folder.mkdir(parents=True)
     (folder / "pkg.sv").write_text(shrunken_package(GEOMETRY))
     files = ["pkg.sv"]
@@ -91,7 +93,7 @@ def write_sources(folder, mutant, patience):
 
 
 def read(folder, files, top, parameters):
-    """The design as an and-inverter graph, one output a property."""
+    """Writes the design as an and-inverter graph with one output per property."""
     options = " ".join(f"-G {name}={value}" for name, value in parameters.items())
     passes = [f"read_slang --threads 1 --ignore-assertions --top {top} {options} {' '.join(files)}", f"hierarchy -top {top}", "proc", "flatten",
               "opt", "memory -nomap", "memory_map", "opt -full", "async2sync", "techmap", "opt", "setundef -undriven -zero", "dffunmap", "aigmap",
@@ -105,7 +107,7 @@ def read(folder, files, top, parameters):
 
 
 def failing(folder, cycles, limit, properties):
-    """(cycles that were looked at, the property that fails or None)."""
+    """Returns (cycles checked, the failing property or None)."""
     commands = f"read_aiger model.aig; strash; scorr; bmc3 -F {cycles} -T {limit}"
     result = subprocess.run(["yosys-abc", "-c", commands], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     (folder / "abc.log").write_text(result.stdout)
@@ -119,7 +121,7 @@ def failing(folder, cycles, limit, properties):
 
 
 def prove(folder, mutant, proof, cycles, limit):
-    """(cycles that were looked at, the property that fails or None), now or when it was asked the same before."""
+    """Returns (cycles checked, the failing property or None), from the cache if possible."""
     parameters, patience, _ = PROOFS[proof]
     files = write_sources(folder, mutant, patience)
     kept = cache.Entry("formal_hbm", cache.version("yosys-abc", "-q", "version"), importlib.metadata.version("pyosys"),
@@ -128,7 +130,7 @@ def prove(folder, mutant, proof, cycles, limit):
         read(folder, files, TOP, parameters)
         frames, broken = failing(folder, cycles, limit, PROPERTIES)
         (folder / "verdict").write_text(f"{frames} {broken or ''}")
-        if broken if mutant else frames >= cycles:  # what is not so may be for want of time
+        if broken if mutant else frames >= cycles:  # other results may be due to a timeout
             kept.store(folder, ["verdict"])
     frames, broken = (folder / "verdict").read_text().split(" ")
     return int(frames), broken or None

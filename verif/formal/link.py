@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Proofs of the links between chips (rtl/link), at small sizes: numbers, credits and packets of a few bits.
+"""Proofs of the links between chips (rtl/link) at small sizes: numbers, credits and packets of a few bits.
 
-Each unit is read with a package of smaller fields inside verif/formal/systole_link_<unit>_props.sv, all else free. yosys-abc proves the
-properties by induction for all time (pdr), or looks at every sequence of so many cycles from reset (bmc3). Each mutant must break a
-property in a bounded check: one that it passes says that the proof says nothing.
+Each unit is read with a package of smaller fields inside verif/formal/systole_link_<unit>_props.sv; all other inputs are free. yosys-abc
+proves the properties for all time by induction (pdr), or checks every sequence from reset up to a number of cycles (bmc3). Each mutant
+must break a property in a bounded check: a proof that a mutant passes proves nothing.
 """
 
 import argparse
@@ -32,16 +32,16 @@ SMALLER = {"head": {"seq": 3}, "control": {"ack": 3, "nack": 2, "seen": 2, "limi
 
 @dataclasses.dataclass
 class Proof:
-    """A unit with its sources, the parameters of its properties, and how it is proved: cycles 0 for all time, else so many."""
+    """A unit with its sources and the parameters of its properties. cycles: length of a bounded proof; 0: a proof for all time."""
 
     unit: str
     sources: tuple
     properties: tuple
     parameters: dict
     cycles: int
-    mutants: tuple  # file, what occurs once in it, what takes its place
+    mutants: tuple  # file, text that occurs once in it, replacement
     mutant_cycles: int = 30
-    stubs: tuple = ()  # modules of verif/formal in place of the RTL's
+    stubs: tuple = ()  # modules of verif/formal that replace modules of the RTL
 
 
 def lanes(use, mutants=()):
@@ -49,7 +49,8 @@ def lanes(use, mutants=()):
                  60, mutants, 30)
 
 
-# The link with its lanes, its training and its CRC as it is to see them: flits that come, are lost or are marked as spoilt.
+# For the proof of the link, stubs replace its lanes, training and CRC: flits arrive, are lost, or are marked as
+# corrupt.
 STUBS = tuple(f"link_stubs/systole_link_{name}" for name in ("crc", "lanes_tx", "lanes_rx", "train"))
 LINK = (RAM, *(f"link/systole_link_{name}" for name in ("buffer", "replay", "tx", "rx")), "link/systole_link")
 LINK_MUTANTS = (
@@ -57,7 +58,7 @@ LINK_MUTANTS = (
     ("rx", "right &= crc_q[s] == CrcResidue;", "right &= 1'b1;"),
     ("replay", "apply ? ack_ptr : free_q;", "(apply ? ack_ptr : free_q) + ptr_t'(!hold_i);"),
 )
-# Short times and few numbers, which the proof would otherwise wait for.
+# Shorter times and fewer numbers, so that the proof reaches the end of each wait.
 SHORTER = [("parameter int unsigned Window = 32,", "parameter int unsigned Window = 4,"),
            ("parameter int unsigned KeepAlive = 128", "parameter int unsigned KeepAlive = 3")]
 
@@ -106,7 +107,7 @@ def smaller_package():
 
 
 def write_sources(folder, proof, mutant):
-    """The unit's files, with the mutant; their names in the order in which they are read."""
+    """Writes the unit's files, with the mutant. Returns their names in reading order."""
     folder.mkdir(parents=True)
     (folder / "pkg.sv").write_text(smaller_package())
     files = ["pkg.sv"]
@@ -127,7 +128,7 @@ def write_sources(folder, proof, mutant):
 
 
 def proved(folder, limit):
-    """None if no property can ever fail, else what came of it."""
+    """Returns None if no property can ever fail, otherwise a description of the result."""
     commands = f"read_aiger model.aig; strash; orpos; scorr; dc2; pdr -T {limit}"
     result = subprocess.run(["yosys-abc", "-c", commands], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     (folder / "abc.log").write_text(result.stdout)
@@ -138,7 +139,7 @@ def proved(folder, limit):
 
 
 def run(folder, proof, mutant, limit):
-    """(as it should be, what to tell), now or when it was asked the same before."""
+    """Returns (as expected, message), from the cache if possible."""
     files = write_sources(folder, proof, mutant)
     kept = cache.Entry("formal_link", cache.version("yosys-abc", "-q", "version"), importlib.metadata.version("pyosys"),
                        pathlib.Path(__file__).read_bytes(), sorted(proof.parameters.items()), proof.cycles, *((folder / file).read_bytes() for file in files))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Proofs of the HBM controller's list of partial writes (rtl/hbm/systole_hbm_rmw.sv): for any time at 2 places, bounded at 4.
+"""Proofs of the HBM controller's list of partial writes (rtl/hbm/systole_hbm_rmw.sv): for all time with 2 entries, bounded with 4.
 
-The list is read with beats of one byte and two beats inside verif/formal/systole_hbm_rmw_props.sv, with writes, answers and holds free.
-At 2 places yosys-abc proves by induction (pdr) that no property ever fails; at 4, where places are used again in other orders, it looks
-at every sequence of so many cycles from reset. Each mutant must break a property in a bounded check: one that it passes says that the
-proof says nothing.
+The list is read with two beats of one byte inside verif/formal/systole_hbm_rmw_props.sv. Writes, responses and stalls are free inputs. With
+2 entries, yosys-abc proves by induction (pdr) that no property ever fails. With 4 entries, which are reused in more orders, it checks every
+sequence from reset up to a number of cycles. Each mutant must break a property in a bounded check: a proof that a mutant passes proves
+nothing.
 """
 
 import argparse
@@ -24,15 +24,15 @@ TOP = "systole_hbm_rmw_props"
 SOURCES = ["cells/systole_fifo", "prim/systole_prim_clock_gate", "cells/systole_idle_clock", "hbm/systole_hbm_rmw"]
 GEOMETRY = {"BeatBits": 1}
 PROPERTIES = ("order", "bytes", "early", "lost", "turn", "stuck")
-# Short times, which the proof would otherwise wait for.
+# Shorter times, so that the proof reaches the end of each wait.
 SHORTER = [("localparam int unsigned PatienceBits = 10;", "localparam int unsigned PatienceBits = 2;"),
            ("localparam int unsigned Rest = 32;", "localparam int unsigned Rest = 4;")]
 PROOFS = {"writes": {"Serve": 0}, "service": {"Serve": 1}}
-INDUCTIVE, BOUNDED = 2, 4  # places
+INDUCTIVE, BOUNDED = 2, 4  # entries
 CYCLES = 11  # of the bounded check
 MUTANT_CYCLES = 24
-MUTANTS = [  # what occurs once in the list, what takes its place, the proof that must fail
-    # The age of an entry did not wrap: two writes of one beat could pass each other.
+MUTANTS = [  # text that occurs once in the list, replacement, the proof that must fail
+    # The age of an entry does not wrap, so two writes of one beat can overtake each other.
     ("age   = ptr_t'(i) - out_q;\n      clash |= {1'b0, age} <", "age   = '0;\n      clash |= count_t'(i) - count_t'(out_q) <", "writes"),
     ("assign wr_beat_o  = beat_q[out_q];", "assign wr_beat_o  = beat_q[read_q];", "writes"),
     ("assign gone       = (wr_valid_o && wr_ready_i)", "assign gone       = wr_valid_o", "writes"),
@@ -69,7 +69,7 @@ def write_sources(folder, mutant):
 
 
 def proved(folder, limit):
-    """None if no property can ever fail, else what came of it."""
+    """Returns None if no property can ever fail, otherwise a description of the result."""
     commands = f"read_aiger model.aig; strash; orpos; scorr; dc2; pdr -T {limit}"
     result = subprocess.run(["yosys-abc", "-c", commands], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     (folder / "abc.log").write_text(result.stdout)
@@ -80,7 +80,7 @@ def proved(folder, limit):
 
 
 def run(folder, depth, mutant, proof, limit):
-    """(as it should be, what to tell), now or when it was asked the same before."""
+    """Returns (as expected, message), from the cache if possible."""
     bounded = mutant or depth != INDUCTIVE
     cycles = MUTANT_CYCLES if mutant else CYCLES
     files = write_sources(folder, mutant)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_credit. With users that keep the rules, free and taken credits always add up to Credits, no credit is
-// offered that is not free, and the cell's own assertions hold.
+// Proof of systole_credit. If users keep the rules, free and taken credits always add up to Credits, no credit is
+// offered unless one is free, and the cell's own assertions hold.
 
 module systole_credit_props #(
     parameter int unsigned Credits = 4
 ) (
     input logic clk_i,
     input logic rst_ni,
-    input logic want,     // the user takes a credit when there is one
-    input logic returns   // the other side returns one when it has one
+    input logic want,     // the user takes a credit if one is free
+    input logic returns   // the other side returns a credit if it has one
 );
   localparam int unsigned CountBits = $clog2(Credits + 1);
 
@@ -19,7 +19,7 @@ module systole_credit_props #(
   logic                 take, give;
 
   logic                 reset_done_q = 1'b0;
-  logic [CountBits-1:0] out_q;  // credits with the other side
+  logic [CountBits-1:0] out_q;  // credits that the other side has
   logic                 empty_q;
 
   assign take = want && avail_o;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_fifo: an arbitrary word that enters leaves unchanged, in order, and the handshake holds. `watch` picks that
-// word; `ahead_q` counts the words in front of it. The (* hierconn *) wires are the FIFO's own registers.
+// Proof of systole_fifo: words leave unchanged and in order, and the handshake holds. The proof follows one arbitrary
+// word: `watch` picks it, and `ahead_q` counts the words in front of it. The (* hierconn *) wires are the FIFO's own
+// registers.
 
 module systole_fifo_props #(
     parameter int unsigned Width = 2,
@@ -17,7 +18,7 @@ module systole_fifo_props #(
 );
   localparam int unsigned CountBits = $clog2(Depth + 1);
   localparam int unsigned PtrBits = Depth > 1 ? $clog2(Depth) : 1;
-  localparam int unsigned MaxDepth = 8;  // of the memory words below
+  localparam int unsigned MaxDepth = 8;  // number of memory words declared below
 
   (* hierconn *) wire [PtrBits-1:0] \u_dut.wr_ptr_q ;
   (* hierconn *) wire [PtrBits-1:0] \u_dut.rd_ptr_q ;
@@ -86,7 +87,7 @@ module systole_fifo_props #(
     end
   end
 
-  // Where the watched word is, and how many words lie between the pointers.
+  // The slot of the watched word, and the number of words between the pointers.
   always_comb begin
     slot = 32'(\u_dut.rd_ptr_q ) + 32'(ahead_q);
     if (slot >= Depth) slot = slot - Depth;
@@ -97,13 +98,13 @@ module systole_fifo_props #(
   always_comb begin
     assume (reset_done_q || !rst_ni);
     if (reset_done_q) begin
-      // Invariants that make the induction go through.
+      // Invariants that the induction needs.
       a_pointers : assert (32'(count_o) == used || (32'(count_o) == Depth && used == 0));
       if (watching_q) begin
         a_inside : assert (ahead_q < count_o);
         a_stored : assert (words[slot*Width+:Width] == watched_q);
       end
-      // What users rely on.
+      // Properties that users rely on.
       if (rst_ni) begin
         a_valid : assert (valid_o == (count_o != 0));
         a_ready : assert (ready_o == (32'(count_o) < Depth));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Bounded proof of systole_hbm_ctrl at a reduced geometry and timing table (verif/formal/hbm.py). Whatever is requested, no two
-// commands are closer than the table allows, each command finds its banks open or closed as it must, and a pending request is
-// served every Patience cycles. The rules only look at the past commands on the PHY and do not depend on the controller.
+// Bounded proof of systole_hbm_ctrl at a reduced geometry and timing table (verif/formal/hbm.py). For all requests: no
+// two commands are closer than the table allows, each command finds its banks open or closed as required, and at least
+// one pending request is served every Patience cycles. The rules look only at the past commands on the PHY, not at the
+// controller.
 
 module systole_hbm_ctrl_props
   import systole_hbm_pkg::*;
@@ -23,7 +24,7 @@ module systole_hbm_ctrl_props
     output logic                bus_o,    // a command on the other controller's bus slot, or on a busy bus
     output logic                stuck_o   // a request is pending and none is served
 );
-  localparam int unsigned Back = 16;  // cycles of history for the rules
+  localparam int unsigned Back = 16;  // cycles of command history that the rules look at
   localparam timing_t T = Serve ? '{
       tcl: 3, tcwl: 2, trcdrd: 3, trcdwr: 3, trp: 3, tras: 3, trc: 6, trrd_s: 3, trrd_l: 3, tfaw: 12, tccd_s: 2, tccd_l: 2,
       twtr_s: 2, twtr_l: 2, trtw: 3, twr: 2, trtp: 3, trfc: 4, trefi: 400, trfcsb: 5, trrefd: 3} : '{
@@ -36,7 +37,7 @@ module systole_hbm_ctrl_props
   col_cmd_e            col_cmd;
   logic [BankBits-1:0] row_bank, col_bank;
 
-  // A command of a slot is on the bus three cycles later.
+  // A command that uses a slot is on the bus three cycles later.
   logic [1:0] slot_q, bus_slot;
   assign bus_slot = slot_q - 2'd3;
   initial slot_q = '0;
@@ -137,10 +138,10 @@ module systole_hbm_ctrl_props
     if (!rst_q || Serve) bus_o = 1'b0;
   end
 
-  // Accepted requests that are not served, and the time since the last one was served.
+  // Accepted requests that are not served yet, and cycles since the last request was served.
   logic [4:0]                    held_q;
   logic [$clog2(Patience+1)-1:0] wait_q;
-  logic                          up_q;  // all banks were refreshed once after the reset
+  logic                          up_q;  // all banks have been refreshed once since the reset
   initial begin
     held_q = '0;
     wait_q = '0;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_hbm_rmw, the list of partial writes, with beats of one byte and two beats (verif/formal/rmw.py). Beside it
-// are a list of the accepted writes and a memory that stores one bit of beat 0. The memory answers each read with its contents
-// at the time it accepted the read, the oldest answer that is allowed. For all inputs and any latency of the memory:
-//   order_o  what is written is the oldest write that has not been; nothing is written twice
-//   bytes_o  its bytes are the write's, and the others what the memory holds at that moment: none of an older write is undone
-//   early_o  a read of the list is of the next partial write, and no older write of its beat is still in the list
-//   lost_o   the list is said to be empty (so that the clients' reads and other writes go past it) while a write is in it
-//   turn_o   more writes than it has places come in before it was empty, and for Rest cycles if a read waits
-//   stuck_o  (Serve: a memory that keeps nobody waiting twice) no write leaves, or the list is not empty with none in it, for Patience
-//            cycles
+// Proof of systole_hbm_rmw, the list of partial writes, with two beats of one byte (verif/formal/rmw.py). It is
+// compared with a reference list of the accepted writes and a memory that stores one bit of beat 0. The memory answers
+// each read with its contents at the time it accepted the read, which is the oldest answer allowed. For all inputs and
+// any latency of the memory, no output is ever high:
+//   order_o  a write drains that is not the oldest one in the list, or drains twice
+//   bytes_o  a write drains with wrong data: its own bytes must be the client's, and the others the memory's at that moment, so that
+//            no older write is undone
+//   early_o  the list reads for a write other than the next partial one, or while an older write of the same beat is in the list
+//   lost_o   the list reports empty while it holds a write; other traffic would then bypass it
+//   turn_o   the list accepts more than Depth writes before it has been empty (and stayed empty for Rest cycles if a read waits)
+//   stuck_o  (Serve: the memory stalls nobody for two cycles in a row) for Patience cycles no write drains, although the list holds
+//            one or reports that it is not empty
 
 module systole_hbm_rmw_props
   import systole_hbm_pkg::*;
@@ -21,10 +23,10 @@ module systole_hbm_rmw_props
     parameter int unsigned Patience = 8
 ) (
     input  logic clk_i,
-    input  logic want_i, beat_i, partial_i, mask_i, data_i,  // a write of a client
+    input  logic want_i, beat_i, partial_i, mask_i, data_i,  // a client's write
     input  logic past_i, past_data_i,                        // a write that bypasses the empty list
     input  logic rd_ready_i, wr_ready_i,
-    input  logic rsp_i, fixed_i, bad_i, other_i,             // a response; the bit of beat 1
+    input  logic rsp_i, fixed_i, bad_i, other_i,             // a response; the data bit of beat 1
     input  logic quiet_i,
     input  logic scrub_i,
     output logic order_o, bytes_o, early_o, lost_o, turn_o, stuck_o
@@ -42,10 +44,10 @@ module systole_hbm_rmw_props
   logic [7:0] wr_data;
   logic       rsp_data, rd_fire, wr_fire, put;
 
-  // Pending responses of the memory, oldest first.
+  // Reads that the memory has not answered yet, oldest first.
   localparam int unsigned AskedBits = PtrBits + 1;
   typedef logic [AskedBits-1:0] asked_t;
-  logic [2*Depth-1:0] look_q, mine_q, value_q;  // for the scrubber; of beat 0; its contents
+  logic [2*Depth-1:0] look_q, mine_q, value_q;  // for the scrubber; of beat 0; the value read
   asked_t             asked_in_q, asked_out_q;
   logic [AskedBits:0] asked_count_q;
   logic               mem_q, held_rd_q, held_wr_q, held_rsp_q;
@@ -67,7 +69,8 @@ module systole_hbm_rmw_props
       .look_o(look), .again_o(), .scrub_i({31'd0, scrub_i}), .quiet_i
   );
 
-  // The reference list: accepted writes that are not written yet. An uncorrectable beat leaves it without a write.
+  // The reference list: writes that are accepted and have not drained. A write whose beat is uncorrectable leaves the
+  // list without draining.
   logic [Depth-1:0] beat_q, partial_q, mask_q, data_q, read_q, answered_q, bad_q;
   ptr_t             in_q, out_q, next_read, next_answer;
   count_t           count_q;
@@ -124,7 +127,7 @@ module systole_hbm_rmw_props
     if (pop) out_q <= out_q + 1'b1;
     count_q <= count_q + count_t'(put) - count_t'(pop);
 
-    // A scrubber read that finds a correctable error becomes a write of no bytes.
+    // If a scrubber's read finds a correctable error, a write with no bytes enters the list.
     repair_q <= rsp && look_q[asked_out_q] && fixed_i && !bad_i;
     if (rd_fire && look) repair_beat_q <= rd_beat;
 
@@ -143,7 +146,7 @@ module systole_hbm_rmw_props
     held_rsp_q <= rst_q && asked_count_q != '0 && !rsp;
   end
 
-  // Turns: writes accepted since the list was last empty, and cycles for which it has been empty since.
+  // Turns: the writes accepted since the list was last empty, and the cycles for which it has now been empty.
   logic                      shut_q;
   count_t                    came_q;
   logic [$clog2(Rest+1)-1:0] empty_q;

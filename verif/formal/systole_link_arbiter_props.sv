@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_link_arbiter (verif/formal/link.py), for all requests and for all time. The request that is watched, any of them, stays
-// until it is taken.
-//   right_o  what is picked is requested, and something is picked when anything is requested
-//   late_o   N others are taken while the watched one waits
+// Proof of systole_link_arbiter (verif/formal/link.py), for all requests and all time. The proof follows one arbitrary
+// request, which stays until it is taken. The outputs must never be high:
+//   right_o  the pick is not a request, or valid does not say whether there is a request
+//   late_o   N other requests are taken while the watched one waits
 
 module systole_link_arbiter_props #(
     parameter int unsigned N = 5,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_link_buffer (verif/formal/link.py), for any packets and for all time: right ones, which keep to the credits, and wrong
-// ones, which keep to nothing and may break off.
-//   credit_o  the total of credits is not the buffer's size and what was read
-//   full_o    more flits are in it than it has places and an output register
-//   data_o    what comes out is not the oldest flit of the right packets
-//   lost_o    flits of right packets are in it, and none comes out for four cycles in which one is wanted
+// Proof of systole_link_buffer (verif/formal/link.py), for all packets and all time. Good packets keep to the credits.
+// Bad ones keep to nothing and may break off. The outputs must never be high:
+//   credit_o  the credits given out are not the size of the buffer plus the flits that were read
+//   full_o    the buffer holds more flits than it has entries and an output register
+//   data_o    the output is not the oldest flit of the good packets
+//   lost_o    for four cycles the reader is ready and the buffer holds flits of good packets, but none comes out
 
 module systole_link_buffer_props
   import systole_link_pkg::*;
@@ -17,7 +17,7 @@ module systole_link_buffer_props
     input  logic push_i, first_i, last_i, commit_i, data_i, ready_i,
     output logic credit_o, full_o, data_o, lost_o
 );
-  localparam int unsigned Held = 4 * Depth;  // of the reference, a power of two
+  localparam int unsigned Held = 4 * Depth;  // size of the reference, a power of two
   localparam int unsigned Bits = $clog2(Held);
   typedef logic [CreditBits-1:0] total_t;
   logic   rst_q, open_q, commit, push, valid, last, data, pop;
@@ -25,10 +25,10 @@ module systole_link_buffer_props
   logic [1:0] wait_q;
   initial {rst_q, open_q} = '0;
 
-  // A packet that is right has credits for all its flits, and begins with its first.
+  // A good packet has credits for all its flits, and begins with its first flit.
   assign push   = rst_q && push_i;
   assign length = (first_i ? total_t'(1) : length_q + 1'b1);
-  assign room   = first_i ? limit - used_q : room_q;  // when the packet began
+  assign room   = first_i ? limit - used_q : room_q;  // the credits left when the packet began
   assign commit = commit_i && (first_i || open_q) && room >= length && 32'(length) <= Depth;
   systole_link_buffer #(.FlitBits(1), .Depth(Depth)) u_dut (
       .clk_i, .rst_ni(rst_q), .push_i(push), .first_i(first_i || !open_q), .last_i, .commit_i(commit), .data_i, .limit_o(limit), .valid_o(valid),
@@ -36,7 +36,7 @@ module systole_link_buffer_props
   );
   assign pop = rst_q && valid && ready_i;
 
-  // Reference: flits of packets, kept when their packet is right.
+  // Reference: the flits of packets. They are kept if their packet is good.
   logic [Held-1:0][1:0] flit_q;
   logic [Bits-1:0]      at;
   assign at = Bits'(used_q + length - 1'b1);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_link_lanes_tx and systole_link_lanes_rx (verif/formal/link.py): flits on the lanes Use. After a few sets, any flits
-// and fills, without faults of the wires.
-//   bytes_o  a flit comes with other bytes or another tag than the oldest that is on its way
-//   more_o   a flit comes that was not sent, or is said to be wrong
-//   stuck_o  a flit does not come in the time that its symbols and the registers take
+// Proof of systole_link_lanes_tx and systole_link_lanes_rx (verif/formal/link.py) with flits on the lanes Use. It
+// begins with a few training sets. Any flits and idle cycles follow, and the wires have no faults. The outputs must
+// never be high:
+//   bytes_o  a flit arrives whose bytes or tag differ from those of the oldest flit in flight
+//   more_o   a flit arrives that was not sent, or that is reported as wrong
+//   stuck_o  a flit does not arrive within the time of its symbols and of the registers
 
 module systole_link_lanes_props
   import systole_link_pkg::*;
@@ -40,7 +41,7 @@ module systole_link_lanes_props
   assign push = rst_q && valid_i && ready;
   assign out  = rst_q && valid;
 
-  // Flits on their way, at most four.
+  // Flits in flight, at most four.
   logic [3:0][FlitBits:0] held_q;
   logic [2:0]             count_q;
   logic [1:0]             in_q, out_q;

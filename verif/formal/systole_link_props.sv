@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_link (verif/formal/link.py): two links, a to b, with packets of one or two flits from a, and wires in both
-// directions that lose or spoil any flit, or take either end into training at any time. Lanes, training and CRC are verif/formal/link_stubs.
-// A packet's address counts the packets of its virtual channel.
-//   once_o    what b delivers is not the next packet of its channel, or not whole, or spoilt
-//   credit_o  more flits of a channel are past a's credits than b has places
+// Proof of systole_link (verif/formal/link.py). Link a sends packets of one or two flits to link b. The wires of both
+// directions may lose or corrupt any flit, and may put either end into training at any time. Lanes, training and CRC
+// are the stubs of verif/formal/link_stubs. The address of a packet counts the packets of its virtual channel. The
+// outputs must never be high:
+//   once_o    b delivers a packet that is not the next one of its channel, or not whole, or corrupt
+//   credit_o  more flits of a channel are in flight than b has entries
 
 module systole_link_props
   import systole_link_pkg::*;
@@ -13,7 +14,7 @@ module systole_link_props
     input  logic       clk_i,
     input  logic       push_i, vc_i, two_i,
     input  logic [1:0] ready_i,
-    input  logic [1:0] lose_i, spoil_i, start_i, train_i,      // a to b, b to a
+    input  logic [1:0] lose_i, spoil_i, start_i, train_i,      // one bit per direction: a to b, b to a
     input  logic [5:0] change_i,
     output logic       once_o, credit_o
 );
@@ -29,7 +30,7 @@ module systole_link_props
   logic [1:0][Lanes-1:0][33:0]       wire_q;
   head_t                             head;
   count_t [1:0]                      pushed_q, popped_q;
-  logic [1:0][4:0]                   in_q;       // flits of a channel between a's credits and b's user
+  logic [1:0][4:0]                   in_q;       // flits of each channel that entered a and have not left b
 
   assign vc   = second_q ? vc_q : vc_i;
   assign push = rst_q && (second_q || (push_i && room[vc]));
@@ -58,7 +59,7 @@ module systole_link_props
     always_comb begin
       through = d == 0 ? a_out : b_out;
       if (spoil_i[d]) begin
-        through[3][31]     = 1'b1;                                  // what the CRC sees
+        through[3][31]     = 1'b1;                                  // what the CRC detects
         through[0][3:0]    = through[0][3:0] ^ change_i[3:0];       // kind and channel
         through[0][9]      = through[0][9] ^ change_i[4];           // length
         through[2][10]     = through[2][10] ^ change_i[5];          // number

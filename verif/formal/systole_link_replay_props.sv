@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_link_replay (verif/formal/link.py) at numbers of three bits: any packets of one or two flits, any acknowledgements of
-// packets that were sent, also of those that are sent again, any nacks and trainings. A packet's flits carry its number.
-//   number_o  a flit goes out with another packet's number
-//   order_o   a packet begins that is neither the one after the last, nor the oldest that is not acknowledged
-//   whole_o   a packet breaks off without a training, or has another length
-//   alias_o   a number goes out that is not of the packets that are kept, fewer than half of all numbers
+// Proof of systole_link_replay (verif/formal/link.py) with numbers of three bits: any packets of one or two flits, any
+// acknowledgements of packets that were sent (also during a replay), any nacks and trainings. The data of a packet's
+// flits are its number. The outputs must never be high:
+//   number_o  a flit goes out with the number of another packet
+//   order_o   a packet begins that is neither the one after the last, nor at most Window packets older than the newest
+//   whole_o   a packet breaks off without a training, or has the wrong length
+//   alias_o   more than Window packets are kept: half of all numbers, so that a number might be ambiguous
 
 module systole_link_replay_props #(
     parameter int unsigned SeqBits = 3,
@@ -22,12 +23,12 @@ module systole_link_replay_props #(
   logic rst_q, second_q, push, room, valid, first, last, take, ack, replay, two;
   seq_t pushed_q, acked_q, sent_q, next_q, seq, data, number;
   logic middle_q;
-  logic [2**SeqBits-1:0] two_q;  // of each number: its packet has two flits
+  logic [2**SeqBits-1:0] two_q;  // for each number: its packet has two flits
   initial {rst_q, second_q} = '0;
 
   assign push = rst_q && push_i && (second_q || room);
   assign two  = second_q ? 1'b0 : two_i;
-  // Acknowledged is only what was sent to its end.
+  // Only packets that were sent completely are acknowledged.
   assign ack  = rst_q && ack_valid_i && seq_t'(ack_i - acked_q) <= seq_t'(sent_q - acked_q);
   systole_link_replay #(.FlitBits(SeqBits), .Depth(Depth), .MaxFlits(2), .SeqBits(SeqBits), .Window(Window), .Timeout(3)) u_dut (
       .clk_i, .rst_ni(rst_q), .room_o(room), .push_i(push), .last_i(!two), .data_i(pushed_q),
@@ -53,7 +54,7 @@ module systole_link_replay_props #(
     end
   end
   assign number_o = take && data != seq;
-  // The one after the last; or an older one that is kept, in a replay.
+  // Allowed: the packet after the last one or, in a replay, an older one that is kept.
   assign order_o  = take && first && !middle_q && seq != next_q && seq_t'(sent_q - seq) > seq_t'(Window);
   assign whole_o  = take && (first == middle_q || seq != number || last == (first && two_q[seq]));
   assign alias_o  = rst_q && (seq_t'(pushed_q - acked_q) >= seq_t'(Window + 1) || seq_t'(pushed_q - acked_q) > seq_t'(Window));

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_secded for all errors of one and two bits: two cells back to back, with up to two bits flipped at the input
-// of the second one. Check bits are parities, so the syndrome depends only on the error, not on the word: three words stand for
-// all.
+// Proof of systole_secded for all errors of one and two bits. Two cells are connected back to back, and up to two bits
+// flip at the input of the second one. Check bits are parities, so the syndrome depends only on the error. Three words
+// therefore stand for all words.
 
 module systole_secded_props #(
-    parameter Word = 0  // half of the word; the other half is its complement, or 0 too
+    parameter Word = 0  // one half of the word; the other half is its complement. 0: both halves are 0
 ) (
-    input wire [6:0]  first_i,   // bits of {check, data} to flip; 72 and above: none
+    input wire [6:0]  first_i,   // bits of {check, data} that flip; 72 and above: none
     input wire [6:0]  second_i
 );
   localparam [31:0] Half = Word;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_skid: an arbitrary word that enters leaves unchanged, in order, the handshake holds, and no output follows an
-// input within a cycle. The (* hierconn *) wires are the cell's own registers.
+// Proof of systole_skid: words leave unchanged and in order, the handshake holds, and no output depends on an input in
+// the same cycle. The proof follows one arbitrary word. The (* hierconn *) wires are the cell's own registers.
 
 module systole_skid_props #(
     parameter int unsigned Width = 2
@@ -74,13 +74,13 @@ module systole_skid_props #(
   always_comb begin
     assume (reset_done_q || !rst_ni);
     if (reset_done_q) begin
-      // Invariants that make the induction go through.
+      // Invariants that the induction needs.
       a_order : assert (!\u_dut.spare_valid_q || \u_dut.out_valid_q );
       if (watching_q) begin
         a_stored_out : assert (ahead_q || (\u_dut.out_valid_q && \u_dut.out_q == watched_q));
         a_stored_spare : assert (!ahead_q || (\u_dut.spare_valid_q && \u_dut.spare_q == watched_q));
       end
-      // What users rely on.
+      // Properties that users rely on.
       if (rst_ni) begin
         a_valid : assert (valid_o == (held != 0));
         a_ready : assert (ready_o == (held != 2));

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Proves that the two views of the array are equal: the grid of cells and the one that multiplies a vector at once.
+"""Proves that the two views of the array are equal: the grid of cells, and the fast view, which multiplies a whole vector at once.
 
-Both are read from the RTL as gates and registers. Shown is, for all values of registers and inputs:
+Both are read from the RTL as gates and registers. The proofs hold for all values of registers and inputs:
 
-- vector: what a vector that enters leaves behind the array's latency is the same in both, whatever came before it, between and comes behind.
-  Steps with the enable high are unrolled from the vector's entry on. Registers begin with anything, in each view with something else; so
-  does the pointer of the fast view. In each step each weight is anything, in each view something else, but that of a cell in the steps in
-  which the array's contract leaves it alone while the vector passes by: those behind its last legal write and up to its next, by row or by
-  column, whichever is narrower.
-- weights: a step writes the same weights into both, with the enable high or low.
-- hold: with the enable low all registers but the weights stay as they are, so that only steps with it high count.
+- vector: a vector gives the same sums in both views after the array's latency, whatever vectors come before and after it. The proof unrolls
+  the steps with the enable high from the vector's entry on. Each view starts with its own arbitrary register values, and the fast view with
+  an arbitrary pointer. In each step, each weight has an arbitrary value of its own in each view. The exceptions are the steps in which the
+  array's contract forbids writes: from a cell's last legal write before the vector to its first legal write after it. The window is the
+  narrower one of writes by row and by column.
+- weights: a step writes the same weights into both views, with the enable high or low.
+- hold: with the enable low, all registers except the weights keep their values, so only steps with the enable high count.
 
-yosys-abc decides the first two, by combinational equivalence. A product is taken for bits of which no more is known than that equal
-operands make equal ones: so it does not matter how wide and in which order a view multiplies them, and no more is decided than is needed.
+yosys-abc decides the first two by combinational equivalence. A product stands for unknown bits that are equal if the operands are equal.
+The proof thus does not depend on the width and order in which a view multiplies its operands, and decides no more than it has to.
 
 Each mutant of views.yaml, in either view, must break the proof.
 """
@@ -44,7 +44,7 @@ BF16 = 1
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """One proof, or one mutant: (file, what occurs once in it, what takes its place)."""
+    """One proof, or one mutant: (file, text that occurs once in it, replacement)."""
 
     cell: int
     size: int
@@ -71,22 +71,22 @@ class Task:
 
     @property
     def slots(self):
-        """Of the fast view's rings."""
+        """The number of slots in the rings of the fast view."""
         return 1 << (self.latency - 1).bit_length()
 
     def window(self, row, column):
-        """The first and the last step in which the weight of a cell that a vector takes does not change; it enters in step 0."""
-        size = self.size // self.buses  # of a block, which a vector reaches with its row 0 and column 0 in step `reached`
+        """The first and last step in which the weight of a cell must not change, for a vector that enters in step 0 and uses the weight."""
+        size = self.size // self.buses  # of a block; a vector reaches row 0 and column 0 of the block in step `reached`
         reached = row // size * size * self.row_cycles + column // size * size
         row, column = row % size, column % size
         first, last = row * self.row_cycles, row * self.row_cycles + size
-        if self.cell == BF16:  # or written by column
+        if self.cell == BF16:  # bf16 weights may also be written by column
             first, last = max(first, column), min(last, 1 + (size - 1) * self.row_cycles + column)
         return reached + first + 1, reached + last
 
     def weight_words(self):
-        """Of each weight: bank, row, column, and its bits in the grid and in the fast view: numbers of bits, or None where it is 0."""
-        if self.cell == BF16:  # an operand of 19 bits
+        """For each weight: bank, row, column, and its bits in the grid and in the fast view, as numbers, or None where a bit is 0."""
+        if self.cell == BF16:  # a bf16 operand has 19 bits in the grid
             grid = range(19)
             fast = [{**{b: b for b in range(8)}, **{16 + b: 8 + b for b in range(10)}, 31: 18}.get(b) for b in range(32)]
         else:
@@ -102,10 +102,10 @@ FALSE, TRUE = 0, 1
 
 
 class Graph:
-    """Ands of literals, twice a node plus one where it is inverted, each kept once."""
+    """An and-inverter graph. A literal is twice the number of a node, plus one if it is inverted. Each node exists once."""
 
     def __init__(self):
-        self.nodes = [None]  # of a node: its two literals, or the name of a variable
+        self.nodes = [None]  # per node: its two literals, or the name of a variable
         self.known = {}
 
     def make(self, key):
@@ -145,7 +145,7 @@ class Graph:
         return FALSE ^ sign if a == b else self.land(self.land(a, b) ^ 1, self.land(a ^ 1, b ^ 1) ^ 1) ^ sign
 
     def product(self, a, b, bits):
-        """Of two's complement words, uppermost bit last."""
+        """The product of two's complement words, lowest bit first."""
         a, b = sorted(tuple(self.without_copies_of_sign(word)) for word in (a, b))
         return [self.variable("product", a, b, min(i, len(a) + len(b) - 1)) for i in range(bits)]
 
@@ -156,7 +156,7 @@ class Graph:
         return word
 
     def blif(self, path, outputs):
-        """Writes what the outputs are of their variables, a line each; returns the variables' names."""
+        """Writes the logic of the outputs as BLIF. Returns the nodes that are its variables."""
         order, stack, done = [], [lit >> 1 for lit in outputs], {0}
         while stack:
             node = stack[-1]
@@ -210,12 +210,12 @@ class View:
         self.nets = {name.removeprefix(prefix): net["bits"] for name, net in module["netnames"].items()}
         self.weights = {}  # register bit: (bank, row, column, bit)
         for bank, r, c, name, grid, words in t.weight_words():
-            if fast:  # element 0 of an array is uppermost
+            if fast:  # element 0 of an array is the uppermost one
                 index, bits = (bank * t.size + r) * t.size + c, self.nets["weight_q"]
                 bits = bits[len(bits) - (index + 1) * len(words):][:len(words)]
             else:
                 bits, words = self.nets.get(name, []), list(grid)
-            # Of bits that are always 0 Yosys may have left out the registers.
+            # Yosys may have removed the registers of bits that are always 0.
             if len(bits) != len(words) or not all(word is None or isinstance(bit, str) or bit in self.next for bit, word in zip(bits, words)):
                 raise RuntimeError(f"{self.name}: no registers of weight {bank}, {r}, {c}")
             self.weights.update({bit: (bank, r, c, word) for bit, word in zip(bits, words) if bit in self.next or word is not None})
@@ -231,7 +231,7 @@ class View:
             self.products[bit] = (len(a), i)
 
     def controls(self):
-        """Gates whose inputs are the pointer and the enable: these are looked at first, as they tell what is not needed."""
+        """Gates that depend only on the pointer and the enable. They are evaluated first: they show which others are not needed."""
         control = {bit for bit in self.nets.get("ptr_q", [])} | {bit for bit, (name, _) in self.inputs.items() if name == "enable_i"}
         control |= {"0", "1", "x"}
         known, stack = {}, [bit for bit in self.gates]
@@ -251,7 +251,7 @@ class View:
 
 
 class Steps:
-    """Values of a view's bits in each step. leaf(view, bit, step) is that of an input, of a register in step 0, or None to go on."""
+    """The values of a view's bits in each step. leaf(view, bit, step): the value of an input, or of a register in step 0; else None."""
 
     def __init__(self, graph, view, leaf):
         self.graph, self.view, self.leaf = graph, view, leaf
@@ -273,7 +273,7 @@ class Steps:
         return values[bit, step]
 
     def try_one(self, bit, step):
-        """(value, None), or (None, what must be known before)."""
+        """Returns (value, None), or (None, the bit and step that must be known first)."""
         graph, values, view = self.graph, self.values, self.view
         if isinstance(bit, str):
             return (TRUE if bit == "1" else FALSE if bit == "0" else graph.variable("x", view.name)), None
@@ -313,7 +313,7 @@ class Steps:
 
 
 def yosys(*passes):
-    """Runs passes of the newer Yosys, which is a Python package and reads the RTL."""
+    """Runs passes of the newer Yosys, a Python package that can read the RTL."""
     script = "import sys; from pyosys import libyosys as ys; d = ys.Design(); [ys.run_pass(c, d) for c in sys.argv[1:]]"
     result = subprocess.run([str(PYTHON), "-c", script, *passes], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if result.returncode != 0:
@@ -321,7 +321,7 @@ def yosys(*passes):
 
 
 def equal(graph, pairs, folder):
-    """Whether the literals of each pair are equal, and otherwise what yosys-abc says."""
+    """Empty if the literals of each pair are equal, otherwise the answer of yosys-abc."""
     pairs = [pair for pair in dict.fromkeys(pairs) if pair[0] != pair[1]]
     if not pairs:
         return ""
@@ -342,7 +342,7 @@ def equal(graph, pairs, folder):
 
 
 def leaves(t, graph, view, bank, pointer):
-    """Of a vector's way: the enable is high, it takes the weights of a bank, and the fast view's pointer begins with this."""
+    """Leaves while a vector passes: the enable is high, the vector uses the weights of `bank`, the fast pointer starts at `pointer`."""
     pointer_bits = {bit: i for i, bit in enumerate(view.nets.get("ptr_q", []))}
 
     def leaf(view, bit, step):
@@ -413,7 +413,7 @@ def hold(graph, view):
 
 
 def prove(t):
-    """(proved, what failed)."""
+    """Returns (proved, what failed)."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         rtl = ROOT / "rtl"
@@ -432,7 +432,7 @@ def prove(t):
 
 
 def run(t):
-    """(passed, what to tell, seconds); what passed before, of the same sources by the same tools, is told again."""
+    """Returns (passed, message, seconds). A result that passed with the same sources and tools comes from the cache."""
     start = time.monotonic()
     texts = cache.uses(ROOT / "rtl")[TOP]
     kept = cache.Entry("views", pathlib.Path(__file__).read_text(), cache.version("yosys-abc", "-c", "version"),

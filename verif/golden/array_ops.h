@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Operations that only move values, for arrays of any rank: row-major values
+// Operations that only move values. Arrays of any rank have row-major values
 // and a shape.
 #ifndef SYSTOLE_VERIF_GOLDEN_ARRAY_OPS_H_
 #define SYSTOLE_VERIF_GOLDEN_ARRAY_OPS_H_
@@ -57,7 +57,7 @@ Array<T> Generate(const Shape& shape, At at) {
   return array;
 }
 
-// Sizes of 1, and missing leading dimensions, are repeated.
+// Repeats sizes of 1 and missing leading dimensions.
 template <typename T>
 Array<T> Broadcast(const Array<T>& input, const Shape& shape) {
   const Shape strides = Strides(input.shape);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Compiled for the host's own vector instructions, so without Eigen: its
-// types differ between files compiled for different machines.
+// Compiled for the host's vector instructions. It does not use Eigen, whose
+// types differ between files that are compiled for different machines.
 #include "verif/golden/chains.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace systole::golden {
 namespace {
 
-// Rows x Columns chains at a time are kept in registers. Columns from `columns`
-// on are computed from arbitrary values of b and discarded.
+// Keeps Rows x Columns chains in registers. Columns from `columns` on are
+// computed from arbitrary values of b and discarded.
 template <int Rows, int Columns>
 void ExtendTile(int64_t length, StridedOperand a, const float* b, float* sum,
                 int64_t pitch, int columns) {

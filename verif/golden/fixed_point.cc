@@ -79,12 +79,13 @@ int32_t OneOverOnePlus(int32_t a) {
 
 Multiplier OneOverSquareRoot(int32_t value) {
   if (value < 2) return {kOne, 0};
-  // value = fraction * 4^(exponent - 11), the fraction's raw in 2^27 .. 2^29.
+  // value = fraction * 4^(exponent - 11), with the raw value of the fraction in
+  // 2^27 .. 2^29.
   int exponent = 11;
   int64_t fraction = value;
   for (; fraction >= int64_t{1} << 29; ++exponent) fraction /= 4;
   for (; fraction < int64_t{1} << 27; --exponent) fraction *= 4;
-  // x <- 3/2 x - a/2 x^3, numbers of 3 integer bits.
+  // x <- 3/2 x - a/2 x^3. The numbers have 3 integer bits.
   constexpr int32_t kThreeHalves = 3 << 27;
   constexpr int32_t kHalfRootTwo = 1518500250;
   const int32_t half_a =

@@ -17,7 +17,7 @@ float FromBits(uint32_t bits) {
   return value;
 }
 
-// A number taken apart: (-1)^negative * significand * 2^exponent.
+// The parts of a number: (-1)^negative * significand * 2^exponent.
 struct Parts {
   bool negative, infinite, nan;
   uint64_t significand;
@@ -104,7 +104,8 @@ uint32_t RoundTo(FloatFormat f, const Natural& magnitude, int unit) {
   if (cut < 0) significand <<= -cut;
   const bool half = magnitude.Bit(cut - 1), more = magnitude.AnyBelow(cut - 1);
   if (half && (more || (significand & 1))) ++significand;
-  // The field grows by one with the leading bit, and by a carry out of it.
+  // Adding the leading bit increments the exponent field, and so does a carry
+  // out of the significand.
   const int64_t field = last + f.mantissa_bits + f.bias() - 1;
   const int64_t result =
       (field << f.mantissa_bits) + static_cast<int64_t>(significand);

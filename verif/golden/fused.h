@@ -14,10 +14,10 @@ namespace systole::golden {
 
 inline constexpr uint32_t kCanonicalNan = 0x7FC00000;
 
-// bf16 operands, fp32 sum, all as bits: std::fma, and one NaN.
+// bf16 operands and fp32 sum, all as bits. Computed by std::fma, with one NaN.
 uint32_t FusedMultiplyAdd(uint16_t a, uint16_t b, uint32_t sum);
 
-// A binary format as IEEE 754 builds them; at most 32 bits.
+// A binary format by the rules of IEEE 754, with at most 32 bits.
 struct FloatFormat {
   int exponent_bits, mantissa_bits;
 

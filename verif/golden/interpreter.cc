@@ -28,8 +28,8 @@ Geometry GeometryOf(const ir::Ints& stride, const ir::Ints& dilation,
   return g;
 }
 
-// s_in * s_w[c] / s_out, for each output channel. `single`: the product is
-// rounded to single precision.
+// s_in * s_w[c] / s_out for each output channel. `single`: rounds the product
+// to single precision.
 std::vector<double> WeightedFactors(const Node& node, int64_t channels,
                                     bool single = false) {
   std::vector<double> factors;
@@ -74,7 +74,7 @@ absl::Status AddOptionalBias(const Node& node, const Operands& operands,
       bias[c] = static_cast<int32_t>(unfolded);
     }
   }
-  // Modulo 2^32, as int32 numbers are added.
+  // int32 sums are added modulo 2^32.
   std::vector<int32_t>& sums = acc.data();
   for (size_t i = 0; i < sums.size(); ++i) {
     sums[i] = static_cast<int32_t>(static_cast<uint32_t>(sums[i]) +
@@ -333,7 +333,7 @@ absl::StatusOr<NodeValues> RunNodes(const ir::Module& module,
         inputs.size(), " inputs for ", parameters.size(), " parameters"));
   }
   NodeValues values;
-  // Of operations of hlo/, the second result and so on.
+  // Operations of hlo/: the second and further results.
   std::map<std::pair<const Node*, int>, Literal> more;
   const auto value_of = [&](const ir::Value& value) {
     return value.index == 0 ? &values.at(value.node)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Stored values in another type, by way of a number that holds them all.
+// Converts stored values to another type, through a number type that holds them
+// all.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +14,7 @@
 namespace systole::golden {
 namespace {
 
-using Number = long double;  // has every int64, uint64 and float
+using Number = long double;  // represents every int64, uint64 and float
 
 template <typename To>
 To FromNumber(Number number, bool of_floats) {
@@ -27,7 +28,7 @@ To FromNumber(Number number, bool of_floats) {
     if (std::isnan(number)) return std::numeric_limits<To>::max();
     return static_cast<To>(std::clamp(std::trunc(number), kLow, kHigh));
   } else {
-    // Of the numbers that are equal modulo the type's size, the one it has.
+    // The number that the type has and that is equal modulo 2^bits.
     const Number size = std::ldexp(Number{1}, 8 * sizeof(To));
     Number rest = std::fmod(number, size);
     if (rest < std::numeric_limits<To>::min()) rest += size;

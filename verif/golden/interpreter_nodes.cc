@@ -11,7 +11,7 @@
 namespace systole::golden {
 namespace {
 
-// Arithmetic of plain integers wraps, so it is done with unsigned ones.
+// Arithmetic of plain integers wraps, so it uses unsigned types.
 int32_t Wrapped(Op op, int32_t a, int32_t b) {
   const auto x = static_cast<uint32_t>(a), y = static_cast<uint32_t>(b);
   if (op == Op::kMul) return static_cast<int32_t>(x * y);
@@ -248,7 +248,7 @@ absl::StatusOr<Literal> Function(const Node& node, const Operands& operands) {
 }
 
 absl::StatusOr<Literal> OfAnyType(const Node& node, const Operands& operands) {
-  // The condition has another type than the values.
+  // The condition's type differs from that of the values.
   return operands[node.op == Op::kSelect]->VisitQuant([&](const auto& values) {
     using T = typename std::decay_t<decltype(values)>::value_type;
     return Typed<T>(node, operands);

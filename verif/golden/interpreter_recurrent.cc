@@ -130,7 +130,7 @@ absl::StatusOr<Literal> VolumeConvolution(const Node& node,
   const Shape from = Strides(input.shape), taps = Strides(weights.shape);
   const auto value = [&](const Shape& at) {
     float sum = 0;
-    // Adds one product after the other, tap by tap, channel by channel.
+    // Adds products one by one: tap by tap, channel by channel.
     ForEachIndex({weights.shape.begin(), weights.shape.end() - 1},
                  [&](const Shape& tap) {
                    int64_t source = at[0] * from[0] + tap[3];

@@ -16,7 +16,7 @@ int32_t To16(int64_t value) {
   return static_cast<int32_t>(std::clamp<int64_t>(value, kMin16, kMax16));
 }
 
-// a * b / 2^15, halves up.
+// a * b / 2^15; halves round up.
 int32_t Times(int32_t a, int32_t b) {
   const int64_t product = int64_t{a} * b;
   const int64_t nudge = product < 0 ? 1 - (1 << 14) : 1 << 14;
@@ -28,8 +28,8 @@ int32_t TimesPot(int32_t a, int exponent) {
                       : To16(int64_t{a} * (1 << exponent));
 }
 
-// e^a for a <= 0 with `integer_bits`; the constants are those of 32 bits /
-// 2^16.
+// e^a for a <= 0 with `integer_bits`. The constants are the 32-bit ones divided
+// by 2^16.
 int32_t Exponential(int32_t a, int integer_bits) {
   if (a == 0) return kMax16;
   const int32_t one = 1 << (15 - integer_bits);

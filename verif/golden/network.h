@@ -21,7 +21,7 @@ namespace systole::golden {
 //   CompareWithDevice(network.layers[2].name, outputs[2]);
 absl::StatusOr<std::vector<TensorI8>> RunNetwork(
     const model::Network& network, const std::vector<TensorI8>& inputs);
-// Of one input.
+// Runs a single input.
 inline absl::StatusOr<std::vector<TensorI8>> RunNetwork(
     const model::Network& network, const TensorI8& input) {
   return RunNetwork(network, std::vector<TensorI8>{input});

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Scalar arithmetic of docs/numerics.md, written from that page alone.
+// Scalar arithmetic of docs/numerics.md. This file is written from that page
+// alone.
 #ifndef SYSTOLE_VERIF_GOLDEN_NUMERICS_H_
 #define SYSTOLE_VERIF_GOLDEN_NUMERICS_H_
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Operations on whole tensors, the reference for simulators and hardware. They
-// follow docs/numerics.md and know no tiles, memories or instructions.
+// Operations on whole tensors: the reference for simulators and hardware. They
+// follow docs/numerics.md and know nothing of tiles, memories or instructions.
 //
 //   TensorI32 acc = Conv2D(input, weights, geometry, zero_point).value();
 //   bool saturated = false;
@@ -10,8 +10,8 @@
 //   TensorI8 output = RequantizeChannels(acc, multipliers, Rounding::kDouble,
 //                                        {output_zero_point, 0, 127}).value();
 //
-// Errors: InvalidArgument for shapes that do not fit, OutOfRange for a sum
-// that is not an int32.
+// Errors: InvalidArgument for shapes that do not fit, OutOfRange for a sum that
+// exceeds int32.
 #ifndef SYSTOLE_VERIF_GOLDEN_OPS_H_
 #define SYSTOLE_VERIF_GOLDEN_OPS_H_
 
@@ -66,8 +66,8 @@ absl::StatusOr<TensorI8> RequantizeChannels(
     const TensorI32& acc, absl::Span<const Multiplier> multipliers,
     Rounding rounding, const OutputRange& range);
 
-// Pools over the taps inside the input. Every window must have one. Only the
-// clamp of `range` is used, but all of `geometry`.
+// Pools over the taps inside the input. Every window must have at least one. It
+// uses only the clamp of `range`, but all of `geometry`.
 absl::StatusOr<TensorI8> MaxPool(const TensorI8& input, int kernel_h,
                                  int kernel_w, const Geometry& geometry,
                                  const OutputRange& range);
@@ -75,7 +75,7 @@ absl::StatusOr<TensorI8> AveragePool(const TensorI8& input, int kernel_h,
                                      int kernel_w, const Geometry& geometry,
                                      const OutputRange& range);
 
-// The average of uint8 values, which are 128 above those of `input`: halves
+// The average of uint8 values, which are 128 above those of `input`. Halves
 // round up.
 absl::StatusOr<TensorI8> AveragePoolUint8(const TensorI8& input, int kernel_h,
                                           int kernel_w,

@@ -23,7 +23,7 @@ struct Adam {
 
 using Optimiser = std::variant<Sgd, Adam>;
 
-// Once a step, before the parameters.
+// Call it once per step, before the parameters are updated.
 void BeginStep(const Optimiser& optimiser, TrainingState* state);
 
 // `gradient` has the shape of the parameter.

@@ -88,7 +88,7 @@ absl::StatusOr<Array<int8_t>> InverseSquareRoot(const Array<int8_t>& input,
                                                 Affine from, Affine to) {
   const absl::Status status = CheckNotBelow(input, from);
   if (!status.ok()) return status;
-  // The root in single precision, the rest in double.
+  // Single precision for the root, double for the rest.
   const double scale = double{std::sqrt(from.scale)} * to.scale;
   const auto m = QuantizeMultiplier(1.0 / scale);
   if (!m.ok()) return m.status();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The elementwise operations of docs/numerics.md that are not in ops.h or
-// quantized_ops.h. Binary operations have operands of the result's shape.
+// Elementwise operations of docs/numerics.md that are not in ops.h or
+// quantized_ops.h. Operands of binary operations have the result's shape.
 #ifndef SYSTOLE_VERIF_GOLDEN_POINTWISE_H_
 #define SYSTOLE_VERIF_GOLDEN_POINTWISE_H_
 
@@ -18,18 +18,18 @@ namespace systole::golden {
 Array<int8_t> ByReal(const Array<int8_t>& input, Affine from, Affine to,
                      const std::function<float(float)>& function);
 
-// The functions without quantisation.
+// The functions on real numbers.
 float Elu(float x);
 float Gelu(float x, bool approximate);
 
-// In fixed point. The root of a negative number is an error.
+// Computed in fixed point. The root of a negative number is an error.
 absl::StatusOr<Array<int8_t>> Abs(const Array<int8_t>& input, Affine from,
                                   Affine to);
 absl::StatusOr<Array<int8_t>> LeakyRelu(const Array<int8_t>& input, Affine from,
                                         float slope, Affine to);
 absl::StatusOr<Array<int8_t>> InverseSquareRoot(const Array<int8_t>& input,
                                                 Affine from, Affine to);
-// In single precision, rounded towards zero.
+// Computed in single precision, rounded towards zero.
 absl::StatusOr<Array<int8_t>> SquareRoot(const Array<int8_t>& input,
                                          Affine from, Affine to);
 
@@ -41,11 +41,11 @@ absl::StatusOr<Array<int8_t>> SquaredDifference(const Array<int8_t>& a,
 absl::StatusOr<Array<int8_t>> Prelu(const Array<int8_t>& x, Affine of_x,
                                     const Array<int8_t>& slope, Affine of_slope,
                                     Affine to);
-// Two values scaled for a comparison: 256 times the real ones.
+// Scales values for a comparison: to 256 times the real ones.
 absl::StatusOr<Array<int32_t>> Comparable(const Array<int8_t>& input,
                                           Affine from);
 
-// One result per pair, of either type.
+// Applies `function` to each pair. T and Result may differ.
 template <typename Result, typename T, typename Function>
 Array<Result> Zip(const Array<T>& a, const Array<T>& b, Function function) {
   Array<Result> result{a.shape, {}};

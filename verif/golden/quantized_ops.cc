@@ -91,7 +91,7 @@ absl::StatusOr<TensorI8> RequantizeReal(const TensorI32& acc,
 absl::StatusOr<TensorI8> Sub(const TensorI8& a, const TensorI8& b,
                              const AddParameters& parameters,
                              const OutputRange& range) {
-  // An addition of -b: the multiplier is negated, not the rounded product.
+  // Adds -b. The multiplier is negated, not the rounded product.
   AddParameters negated = parameters;
   negated.b.multiplier = -negated.b.multiplier;
   return Add(a, b, negated, Rounding::kDouble, range);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The operations of docs/numerics.md that are not in ops.h: those of a network
-// besides convolutions, pools and residual adds.
+// Operations of docs/numerics.md that are not in ops.h: those of networks other
+// than convolutions, pools and residual adds.
 #ifndef SYSTOLE_VERIF_GOLDEN_QUANTIZED_OPS_H_
 #define SYSTOLE_VERIF_GOLDEN_QUANTIZED_OPS_H_
 
@@ -31,7 +31,8 @@ absl::StatusOr<TensorI32> DepthwiseConv2D(const TensorI8& input,
                                           int weight_zero_point = 0);
 
 // Requantises the sums of a dense layer: round(acc * factor) in double
-// precision, halves away from zero. One factor per output, or one for all.
+// precision, with halves away from zero. There is one factor per output, or one
+// for all.
 absl::StatusOr<TensorI8> RequantizeReal(const TensorI32& acc,
                                         const std::vector<double>& factors,
                                         const OutputRange& range);
@@ -46,11 +47,12 @@ absl::StatusOr<Array<int8_t>> Mul(const Array<int8_t>& a, int zero_point_a,
                                   const Array<int8_t>& b, int zero_point_b,
                                   double factor, const OutputRange& range);
 
-// The mean over axes, which keep a size of 1.
+// The mean over axes. The axes keep a size of 1.
 absl::StatusOr<Array<int8_t>> Mean(const Array<int8_t>& input,
                                    const Shape& axes, Affine from, Affine to);
 
-// Along the last dimension; the result has scale 1/256 and zero point -128.
+// Softmax along the last dimension. The result has scale 1/256 and zero point
+// -128.
 template <typename T>
 absl::StatusOr<Array<T>> Softmax(const Array<int8_t>& input, float scale,
                                  float beta);
@@ -58,16 +60,16 @@ absl::StatusOr<Array<T>> Softmax(const Array<int8_t>& input, float scale,
 absl::StatusOr<Array<int8_t>> HardSwish(const Array<int8_t>& input, Affine from,
                                         Affine to);
 
-// (q - zero_point) * factor, then clamped: int8 to int8 QUANTIZE, and ReLU as
-// an operation of its own.
+// (q - zero_point) * factor, then clamped: for QUANTIZE from int8 to int8, and
+// for ReLU as an operation.
 absl::StatusOr<Array<int8_t>> Rescale(const Array<int8_t>& input,
                                       int zero_point, double factor,
                                       const OutputRange& range);
-// From one scale and zero point to others in single precision, of uint8 values,
-// which are 128 above those of `input`.
+// Converts uint8 values, which are 128 above those of `input`, to another scale
+// and zero point, in single precision.
 Array<int8_t> RescaleUint8(const Array<int8_t>& input, Affine from, Affine to);
 
-// Height and width of [n][h][w][c] become those of the result.
+// Resizes height and width of [n][h][w][c] to those of the result.
 struct ResizeOptions {
   bool align_corners = false;
   bool half_pixel_centers = false;
@@ -76,7 +78,7 @@ TensorI8 ResizeNearest(const TensorI8& input, int height, int width,
                        const ResizeOptions& options);
 TensorI8 ResizeBilinear(const TensorI8& input, int height, int width,
                         const ResizeOptions& options);
-// Of uint8 values, which are 128 above those of `input`, in single precision.
+// For uint8 values, which are 128 above those of `input`; in single precision.
 TensorI8 ResizeBilinearUint8(const TensorI8& input, int height, int width,
                              const ResizeOptions& options);
 

@@ -25,7 +25,7 @@ int NearestPosition(int output, int input_size, int output_size,
 constexpr int kFractionBits = 10;
 constexpr int kOne = 1 << kFractionBits;
 
-// Where an output position lies between two input positions.
+// The position of an output between two input positions.
 struct Between {
   int lower = 0;
   int upper = 0;
@@ -51,7 +51,7 @@ Between Interpolate(int output, int input_size, int output_size,
 // The same in single precision.
 struct RealBetween {
   int lower = 0, upper = 0;
-  float part = 0;  // of the way from lower to upper
+  float part = 0;  // the weight of `upper`
 };
 
 RealBetween InterpolateReal(int output, int input_size, int output_size,

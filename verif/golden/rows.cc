@@ -70,8 +70,8 @@ absl::StatusOr<Array<int8_t>> L2Normalize(const Array<int8_t>& input,
       return absl::OutOfRangeError("a sum of squares is not an int32");
     }
     Multiplier m = OneOverSquareRoot(static_cast<int32_t>(squares));
-    // One is 128: of uint8 the numbers are multiplied by it, of int8 the
-    // factor.
+    // The result 1 is stored as 128. For uint8 the numbers are multiplied by
+    // 128, for int8 the factor.
     const int before = uint8 ? 128 : 1;
     if (!uint8) m.shift += 7;
     for (size_t i = first; i < first + depth; ++i) {

@@ -36,8 +36,8 @@ std::vector<std::vector<T>> Groups(const Array<T>& input, const Shape& axes) {
 Array<int8_t> Sum(const Array<int8_t>& input, const Shape& axes, Affine from,
                   Affine to);
 
-// Along the last dimension; the results have scale 1/16 and zero point 127, and
-// scale 1/128 and zero point 0.
+// Along the last dimension. Log-softmax has scale 1/16 and zero point 127; L2
+// normalisation has scale 1/128 and zero point 0.
 Array<int8_t> LogSoftmax(const Array<int8_t>& input, float scale);
 absl::StatusOr<Array<int8_t>> L2Normalize(const Array<int8_t>& input,
                                           Affine from, bool uint8 = false);
@@ -48,7 +48,7 @@ absl::StatusOr<Array<int8_t>> BatchMatmul(const Array<int8_t>& left,
                                           const Array<int8_t>& right,
                                           Affine of_right, Affine to);
 
-// The slices of `input` along an axis that the indices select; the first
+// The slices of `input` that the indices select along an axis. The first
 // `batch` dimensions of both correspond.
 template <typename T>
 absl::StatusOr<Array<T>> Gather(const Array<T>& input,

@@ -43,7 +43,7 @@ void SoftmaxRow(const int8_t* input, T* output, int64_t depth, int64_t lowest,
   }
   constexpr int bits = 8 * sizeof(T);
   const int64_t lowest_value = -(int64_t{1} << (bits - 1));
-  // 1 / sum: the sum, normalised to 1..2, minus 1.
+  // 1 / sum. The sum is normalised to 1 .. 2, and 1 is subtracted.
   const int zeros = LeadingZeros(sum);
   const int32_t fraction = static_cast<int32_t>(
       (static_cast<uint32_t>(sum) << zeros) - (uint32_t{1} << 31));

@@ -40,8 +40,8 @@ Fp32Matrix Sum(const Fp32Matrix& a, const Fp32Matrix& b) {
   return RoundedToBf16(a.binaryExpr(b, &fp32::Add));
 }
 
-// Adds a gradient of a layer's output, with the layer's channels as columns.
-// The first one is stored, the others are added.
+// Adds a gradient of a layer's output, reshaped to one column per channel. The
+// first gradient is stored; further ones are added.
 void Give(const Fp32Matrix& gradient, LayerTrace* to) {
   const Fp32Matrix given = Eigen::Map<const Fp32Matrix>(
       gradient.data(), to->out.rows(), to->out.cols());
@@ -151,7 +151,7 @@ absl::StatusOr<StepResult> Gradients(const TrainingNetwork& network,
   return result;
 }
 
-// Updates the parameters of a layer with these gradients.
+// Updates the parameters of a layer.
 void Learn(const Optimiser& optimiser, const Fp32Matrix& dw,
            const Fp32Row& doffset, const LayerTrace& trace,
            const TrainingState& state, LayerState* layer) {

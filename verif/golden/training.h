@@ -29,8 +29,8 @@ struct LayerTrace {
   Fp32Matrix a;   // bf16; last layer: the probabilities p, fp32
   Fp32Matrix da;  // bf16; last layer: empty
   Fp32Matrix pooled,
-      dpooled;           // bf16; a and da behind the pool, if there is one
-  Fp32Matrix out, dout;  // bf16; what other layers read; last layer: empty
+      dpooled;           // bf16; a and da after the pool, if there is one
+  Fp32Matrix out, dout;  // bf16; read by other layers; last layer: empty
   Fp32Matrix dz;         // bf16
   Fp32Matrix dw;         // K x Co, fp32
   Fp32Row mean, var, inv, sum_g, sum_gx;  // sb and sx; last layer: empty
@@ -51,20 +51,21 @@ absl::StatusOr<StepResult> Step(const TrainingNetwork& network,
                                 const Optimiser& optimiser, int rows,
                                 TrainingState* state);
 
-// One step of two replicas. Each has its own batch and state. After the
-// backward pass the gradients of all parameters are those of the first plus
-// those of the second. The results contain each replica's own gradients.
+// One step of two replicas, each with its own batch and state. After the
+// backward pass, the gradients of all parameters are those of the first replica
+// plus those of the second. The results contain each replica's own gradients.
 absl::StatusOr<std::array<StepResult, 2>> StepOnReplicas(
     const TrainingNetwork& network, const std::array<Bf16Matrix, 2>& images,
     const std::array<absl::Span<const uint8_t>, 2>& labels,
     const Optimiser& optimiser, int rows, std::array<TrainingState, 2>* states);
 
-// Logits, B x classes, with the running statistics.
+// Returns the logits, B x classes, using the running statistics.
 absl::StatusOr<Fp32Matrix> Evaluate(const TrainingNetwork& network,
                                     const Bf16Matrix& images, int rows,
                                     const TrainingState& state);
 
-// Number of right answers; an answer is the first of the largest logits.
+// The number of right answers. The answer is the largest logit; of equal ones,
+// the first.
 int CountCorrect(const Fp32Matrix& logits, absl::Span<const uint8_t> labels);
 
 // Digits as images: pixel / 255, rounded to fp32 and then to bf16.

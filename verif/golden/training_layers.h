@@ -37,7 +37,7 @@ struct BatchNorm {
 };
 BatchNorm BatchStatistics(const LayerGeometry& g, const Fp32Matrix& z);
 BatchNorm FromStatistics(const Fp32Row& mean, const Fp32Row& var);
-// a.
+// Computes a.
 Fp32Matrix NormaliseRelu(const BatchNorm& norm, const Fp32Matrix& z,
                          const Fp32Matrix& beta);
 // run = fma(0.1, x - run, run).

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The network of the golden training model: its layers, their sizes, their
-// parameters.
+// The network of the golden training model: layers, sizes and parameters.
 #ifndef SYSTOLE_VERIF_GOLDEN_TRAINING_NETWORK_H_
 #define SYSTOLE_VERIF_GOLDEN_TRAINING_NETWORK_H_
 
@@ -55,9 +54,9 @@ TrainingNetwork DigitsNetwork();
 
 absl::Status Validate(const TrainingNetwork& network);
 
-// A layer at a batch size. A dense layer is a 1 x 1 convolution of one image of
-// one line, whose positions are the samples. So its sums and blocks have the
-// order of docs/training.md.
+// A layer at a batch size. A dense layer counts as a 1 x 1 convolution of one
+// image with one line; its positions are the samples. So its sums and blocks
+// have the order of docs/training.md.
 struct LayerGeometry {
   int images;
   int in_height, in_width, in_channels;
@@ -70,8 +69,7 @@ struct LayerGeometry {
   int64_t out_positions() const { return int64_t{out_height} * out_width; }
   int64_t positions() const { return images * out_positions(); }
 };
-// A pool of `g`'s output; without `out_height` or `out_width` if no window
-// fits.
+// A pool of `g`'s output. out_height or out_width is 0 if no window fits.
 struct PoolGeometry {
   int out_height = 0, out_width = 0, pad_top = 0, pad_left = 0;
 };
@@ -80,8 +78,8 @@ PoolGeometry PoolOf(const TrainingPool& pool, int height, int width);
 std::vector<LayerGeometry> Geometries(const TrainingNetwork& network,
                                       int batch);
 
-// Master values and the optimiser's state of each: Adam m and v, SGD v in
-// `first`.
+// Master values, and the optimiser's state for each: Adam's m and v, or SGD's v
+// in `first`.
 struct Parameter {
   Fp32Matrix value, first, second;
 };

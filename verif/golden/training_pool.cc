@@ -11,8 +11,9 @@ namespace {
 
 using namespace fp32;
 
-// Calls visit(window's row of the pooled matrix, rows of its taps inside the
-// image in the order (ky, kx)), in the order (n, oy, ox).
+// Calls visit(row, taps) for each window, in the order (n, oy, ox): its row of
+// the pooled matrix, and the rows of its taps inside the image in the order
+// (ky, kx).
 template <class Visit>
 void ForEachWindow(const LayerGeometry& g, const TrainingPool& pool,
                    Visit visit) {

@@ -15,7 +15,8 @@ void MakeCanonical(Fp32Matrix* values) {
   *values = values->unaryExpr(&fp32::Canonical);
 }
 
-// The windows of one image, one row each: taps (ky, kx, ci), +0 outside.
+// The windows of one image, one per row: taps (ky, kx, ci), +0 outside the
+// image.
 Fp32Matrix Windows(const LayerGeometry& g, const Fp32Matrix& x, int image) {
   Fp32Matrix windows = Fp32Matrix::Zero(g.out_positions(), g.contraction());
   for (int oy = 0; oy < g.out_height; ++oy) {
@@ -36,8 +37,8 @@ Fp32Matrix Windows(const LayerGeometry& g, const Fp32Matrix& x, int image) {
   return windows;
 }
 
-// The input positions along one axis whose position modulo the stride is
-// `phase`, and the taps that reach them: tap first + stride * j, j < taps.
+// Input positions along one axis that are equal to `phase` modulo the stride,
+// and the taps that reach them: first + stride * j for j < taps.
 struct Phase {
   Phase(int phase, int pad, int kernel, int stride, int in)
       : start(phase),
@@ -64,7 +65,7 @@ void ForEachTap(const Phase& y, const Phase& x, Visit visit) {
   }
 }
 
-// (j, i, co) x ci.
+// The weights of a phase as a matrix, (j, i, co) x ci.
 Fp32Matrix PhaseWeights(const LayerGeometry& g, const Phase& y, const Phase& x,
                         const Fp32Matrix& weights) {
   Fp32Matrix result(y.taps * x.taps * g.out_channels, g.in_channels);
@@ -76,7 +77,8 @@ Fp32Matrix PhaseWeights(const LayerGeometry& g, const Phase& y, const Phase& x,
   return result;
 }
 
-// The dz for the phase's positions of one image: position x (j, i, co).
+// The values of dz for the phase's positions of one image: position x (j, i,
+// co).
 Fp32Matrix PhaseGradients(const LayerGeometry& g, const Phase& y,
                           const Phase& x, const Fp32Matrix& dz, int image) {
   Fp32Matrix result = Fp32Matrix::Zero(y.positions * x.positions,

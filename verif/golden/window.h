@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The input position of a tap of a sliding window.
+// The input positions of the taps of a sliding window.
 #ifndef SYSTOLE_VERIF_GOLDEN_WINDOW_H_
 #define SYSTOLE_VERIF_GOLDEN_WINDOW_H_
 

@@ -213,7 +213,7 @@ Device::Page* Device::MakePage(int pc, uint32_t bank, uint32_t row) {
       Unwritten({pc, bank, row, col}, &page->data[col * kBurstBytes]);
     }
     if (options_.ecc) Check(page.get(), 0, kPageBytes);
-    // The backdoor may write to a row that is open.
+    // The backdoor may write to an open row.
     Bank& open = channels_[pc].banks[bank];
     if (open.open && open.row == row) open.page = page.get();
   }
@@ -314,7 +314,7 @@ uint64_t Device::Digest() const {
   for (size_t pc = 0; pc < channels_.size(); ++pc) {
     const Channel& c = channels_[pc];
     uint64_t sum = pc + 1;
-    // The pages may be stored in any order.
+    // The order in which pages are stored must not matter.
     for (const auto& [key, page] : c.pages) {
       uint64_t of_page = fold(key + 1, page->data.data(), page->data.size());
       if (options_.ecc)

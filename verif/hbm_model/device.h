@@ -56,9 +56,9 @@ struct PhyOut {
 class Device {
  public:
   struct Options {
-    int pcs = 2;         // pseudo-channels: 2, 4, 8, ...
-    uint64_t seed = 1;   // of the contents of memory never written
-    Timing timing = {};  // of the answers and of the checks
+    int pcs = 2;         // pseudo-channels: 2, 4, 8 and so on
+    uint64_t seed = 1;   // of the contents of unwritten memory
+    Timing timing = {};  // for responses and for checks
     int refresh_postpone = kRefreshPostpone;
     bool ecc = false;  // the mask pins carry check bits, which are stored
   };
@@ -73,9 +73,9 @@ class Device {
 
   static absl::StatusOr<std::unique_ptr<Device>> Create(const Options& options);
 
-  // One cycle of pseudo-channel `pc`. A RD of cycle n is answered in cycles n +
-  // tCL and n + tCL + 1; the data of a WR is taken in cycles n + tCWL and n +
-  // tCWL + 1.
+  // One cycle of pseudo-channel `pc`. A RD in cycle n gives data in cycles n +
+  // tCL and n + tCL + 1. A WR takes its data in cycles n + tCWL and n + tCWL +
+  // 1.
   void Tick(int pc, const PhyIn& in, PhyOut* out) {
     Channel& c = channels_[pc];
     int64_t now = c.counters.cycles++;
@@ -87,20 +87,21 @@ class Device {
     if (c.read_head != c.read_tail) GiveData(&c, now, out);
   }
 
-  // Backdoor by byte address. It accesses data that have reached the device (a
-  // controller may delay accepted writes). OutOfRange beyond the capacity.
+  // Backdoor by byte address. It accesses data that have reached the device; a
+  // controller may delay accepted writes. OutOfRange beyond the capacity.
   absl::Status Write(uint64_t address, absl::Span<const uint8_t> bytes);
   absl::Status Read(uint64_t address, absl::Span<uint8_t> bytes) const;
 
-  // A memory fault: flips a bit of the 8 bytes at `address` (rounded down):
-  // bits 0 to 63 are data, with ECC 64 to 71 are check bits. OutOfRange beyond
-  // the capacity or bit 71, FailedPrecondition for a check bit without ECC.
+  // A memory fault: flips a bit of the 8-byte word at `address` (rounded down).
+  // Bits 0 to 63 are data; with ECC, bits 64 to 71 are check bits. OutOfRange
+  // beyond the capacity or bit 71. FailedPrecondition for a check bit without
+  // ECC.
   absl::Status Flip(uint64_t address, int bit);
 
-  // From now on each command is also sent there; null: nowhere.
+  // From now on, `trace` also gets each command; null: none.
   void set_trace(TraceWriter* trace) { trace_ = trace; }
 
-  // Digest of all state that later responses depend on: contents, open rows,
+  // Digest of all state on which later responses depend: contents, open rows,
   // bursts in flight. Equal states have equal digests, whatever their history.
   uint64_t Digest() const;
 
@@ -110,8 +111,8 @@ class Device {
   const ViolationLog& log() const { return log_; }
   const Counters& counters(int pc) const { return channels_[pc].counters; }
 
-  // Reads of bursts that were not completely written before: how many, and the
-  // first ones.
+  // Reads of bursts that were not completely written before: their number, and
+  // the first of them.
   int64_t unwritten_read_count() const { return unwritten_read_count_; }
   const std::vector<UnwrittenRead>& unwritten_reads() const {
     return unwritten_reads_;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Joins the PHY ports of a Verilated model to a Device. After each rising clock
-// edge has been evaluated (from the first one in reset on):
+// Joins the PHY ports of a Verilated model to a Device. Call this after each
+// rising clock edge has been evaluated, from the first one in reset on:
 //
 //   hbm::TickPhy(device, dut.row_cmd_o, dut.row_bank_o, dut.row_addr_o,
 //                dut.col_cmd_o, dut.col_bank_o, dut.col_addr_o, dut.wdata_o,
 //                dut.wmask_o, &dut.rdata_i, &dut.rdata_valid_i);
 //
-// The arguments are packed ports with pseudo-channel 0 in the lowest bits, of
-// the type that Verilator gives to their width. A device with ECC takes one
-// more argument, &dut.rcheck_i.
+// The arguments are packed ports, with pseudo-channel 0 in the lowest bits.
+// Their types are those that Verilator gives to ports of their width. A device
+// with ECC takes one more argument, &dut.rcheck_i.
 
 #ifndef SYSTOLE_VERIF_HBM_MODEL_PHY_H_
 #define SYSTOLE_VERIF_HBM_MODEL_PHY_H_

@@ -14,8 +14,8 @@
 
 namespace systole::hbm {
 
-// The check bits that each data bit is in: the bytes with three ones in
-// ascending order, then 0x1F rotated left by 0 to 7.
+// The check bits that cover each data bit. The columns are the bytes with three
+// ones in ascending order, then 0x1F rotated left by 0 to 7.
 constexpr std::array<uint8_t, 64> SecdedColumns() {
   std::array<uint8_t, 64> columns{};
   int n = 0;
@@ -29,7 +29,7 @@ constexpr std::array<uint8_t, 64> SecdedColumns() {
   return columns;
 }
 
-// Check bits of each byte of a word at its place.
+// The check bits of each value of each byte of a word.
 constexpr std::array<std::array<uint8_t, 256>, 8> SecdedTable() {
   std::array<std::array<uint8_t, 256>, 8> table{};
   const std::array<uint8_t, 64> columns = SecdedColumns();

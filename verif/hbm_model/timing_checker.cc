@@ -56,15 +56,15 @@ TimingChecker::TimingChecker(int pc, const Timing& timing, int refresh_postpone,
   AddRule(kRef, "tRFC", kRef, kChannel, t.tRFC);
   AddRule(kRef, "tRFCSB", kRefSb, kChannel, t.tRFCSB);
   AddRule(kRefSb, "tRC", kAct, kBank, t.tRC);
-  // ACT takes two cycles and counts from the second one: R, the name of its
-  // source in docs/spec/hbm.yaml.
+  // ACT takes two cycles, and times count from the second one (R in the source
+  // of docs/spec/hbm.yaml).
   AddRule(kRefSb, "tRRD_L", kAct, kBankGroup, t.tRRD_L + 1);
   AddRule(kRefSb, "tRRD_S", kAct, kChannel, t.tRRD_S + 1);
   AddRule(kRefSb, "tRP", kPre, kBank, t.tRP);
   AddRule(kRefSb, "tRFC", kRef, kChannel, t.tRFC);
   AddRule(kRefSb, "tRFCSB", kRefSb, kBank, t.tRFCSB);
   AddRule(kRefSb, "tRREFD", kRefSb, kChannel, t.tRREFD);
-  // A bank that RDA or WRA closes; if tRAS is the longer wait, tRC covers it.
+  // A bank that RDA or WRA closes. If tRAS is the longer wait, tRC covers it.
   for (Kind second : {kAct, kRef, kRefSb}) {
     const Scope scope = second == kRef ? kChannel : kBank;
     AddRule(second, kRuleRda, kRda, scope, t.tRTP + t.tRP);
@@ -237,7 +237,7 @@ void TimingChecker::DataBus(int64_t cycle, Kind kind, int bank,
   bus_from_[kind == kRd ? 0 : 1] = from;
 }
 
-// More refreshes in advance than allowed do not count.
+// Refreshes beyond the allowed number in advance do not count.
 void TimingChecker::RefreshBank(int64_t cycle, int bank) {
   const int64_t most = cycle / timing_.tREFI + 1 + refresh_postpone_;
   refreshes_[bank] = std::min(refreshes_[bank] + 1, most);
@@ -248,7 +248,7 @@ void TimingChecker::SetRefreshDeadline() {
   refresh_deadline_ = (least + 1 + refresh_postpone_) * timing_.tREFI;
 }
 
-// After a report the missing refreshes count as done, so one lapse is reported
+// A report counts the missing refreshes as done, so that one lapse is reported
 // once per interval.
 void TimingChecker::RefreshOverdue(int64_t cycle) {
   const int64_t least = *std::min_element(refreshes_.begin(), refreshes_.end());

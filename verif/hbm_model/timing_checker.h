@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Checks every command of one HBM pseudo-channel against every rule of the
-// timing table, by looking back: for each command it compares the time since
-// each earlier command to which the table relates it. It is independent of the
-// controller. BusChecker does the same for the command buses that the two
-// pseudo-channels of a channel share.
+// timing table. For each command it compares the time since each earlier
+// command that the table relates to it. It is independent of the controller.
+// BusChecker does the same for the command buses that the two pseudo-channels
+// of a channel share.
 //
 //   ViolationLog log;
 //   TimingChecker checker(/*pc=*/0, Timing{}, kRefreshPostpone, &log);
@@ -49,7 +49,7 @@ struct Violation {
   std::string text;
 };
 
-// Keeps the first violations and counts all.
+// Counts all violations and keeps the first ones.
 class ViolationLog {
  public:
   explicit ViolationLog(size_t keep = 256) : keep_(keep) {}
@@ -66,13 +66,13 @@ class ViolationLog {
 
 class TimingChecker {
  public:
-  // A bank may owe `refresh_postpone` refreshes (REF or REFSB) at any time, and
-  // as many may be issued in advance.
+  // At any time, a bank may owe `refresh_postpone` refreshes (REF or REFSB),
+  // and as many may have been issued in advance.
   TimingChecker(int pc, const Timing& timing, int refresh_postpone,
                 ViolationLog* log);
 
-  // One command of each bus in a cycle; cycles must not decrease. The row
-  // command of a cycle comes first.
+  // At most one command per bus and cycle. Cycles must not decrease, and the
+  // row command of a cycle comes first.
   void Row(int64_t cycle, RowCmd command, int bank, uint32_t row);
   void Column(int64_t cycle, ColCmd command, int bank, uint32_t col);
 
@@ -116,7 +116,7 @@ class TimingChecker {
   Timing timing_;
   int refresh_postpone_;
   ViolationLog* log_;
-  std::array<std::vector<Rule>, kKinds> rules_;  // by the later command
+  std::array<std::vector<Rule>, kKinds> rules_;  // indexed by the later command
   std::array<History, kKinds> last_;
   std::array<bool, kBanks> open_{};
   std::array<int64_t, 4> acts_;  // the last four ACT, oldest at act_index_
@@ -126,8 +126,8 @@ class TimingChecker {
   int64_t refresh_deadline_;
 };
 
-// The command buses of a channel: each has one command a cycle, of either
-// pseudo-channel. ACT takes the row bus for two cycles.
+// Checks the command buses of a channel. Each carries one command per cycle, of
+// either pseudo-channel. ACT takes the row bus for two cycles.
 class BusChecker {
  public:
   BusChecker(int channel, ViolationLog* log) : channel_(channel), log_(log) {}

@@ -19,7 +19,7 @@
 namespace systole::hbm {
 namespace {
 
-// By their codes; Ramulator's names.
+// Ramulator's names of the commands, by code.
 constexpr std::array<const char*, 6> kRowNames = {"",     "ACT",   "PRE",
                                                   "PREA", "REFab", "REFsb"};
 constexpr std::array<const char*, 5> kColNames = {"", "RD", "WR", "RDA", "WRA"};
@@ -90,7 +90,7 @@ absl::StatusOr<TraceVerdict> CheckCommandTrace(const std::string& path,
   TraceVerdict verdict;
   std::map<int64_t, TimingChecker> checkers;
   std::map<int64_t, BusChecker> buses;
-  std::map<int64_t, int64_t> last;  // cycle of each channel
+  std::map<int64_t, int64_t> last;  // last cycle of each channel
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
     const auto bad = [&](const std::string& what) {

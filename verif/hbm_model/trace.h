@@ -2,20 +2,21 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Traces of the commands of an HBM device, in the formats of open DRAM
-// simulators, and a checker for traces that are read back.
+// simulators, and a checker that reads traces back.
 //
 //   auto trace = TraceWriter::Create("run", device->pcs()).value();
 //   device->set_trace(trace.get());
 //   ...
-//   absl::Status status = trace->Close();  // a full disk is told of here
+//   absl::Status status = trace->Close();  // reports a full disk
 //   auto found = CheckCommandTrace("run.cmd", Timing{}).value();
 //
-// PREFIX.cmd holds commands, a line each, as the TraceRecorder of Ramulator 2
+// PREFIX.cmd has one command per line, as the TraceRecorder of Ramulator 2
 // writes them for HBM2: `cycle, command, channel, pseudo-channel, bank group,
-// bank, row, column`, -1 where the command has none. Pseudo-channel p of
-// channel c is number p * pcs / 2 + c of the device. PREFIX.trace holds column
-// commands as requests, as DRAMsim3 replays them (`dramsim3main -t`):
-// `0xADDRESS READ|WRITE cycle`, the byte address of the burst.
+// bank, row, column`, with -1 where the command has no such field.
+// Pseudo-channel p of channel c is number p * pcs / 2 + c of the device.
+// PREFIX.trace has column commands as requests that DRAMsim3 replays
+// (`dramsim3main -t`): `0xADDRESS READ|WRITE cycle`, with the byte address of
+// the burst.
 
 #ifndef SYSTOLE_VERIF_HBM_MODEL_TRACE_H_
 #define SYSTOLE_VERIF_HBM_MODEL_TRACE_H_
@@ -39,11 +40,11 @@ class TraceWriter {
   ~TraceWriter();
 
   void Row(int64_t cycle, int pc, RowCmd command, int bank, uint32_t row);
-  // `address`: of the burst, in bytes.
+  // `address`: the byte address of the burst.
   void Column(int64_t cycle, int pc, ColCmd command, int bank, uint32_t row,
               uint32_t col, uint64_t address);
 
-  // Writes the rest. Returns an error if any of it could not be written.
+  // Flushes the files. Returns an error if anything could not be written.
   absl::Status Close();
 
  private:
@@ -62,9 +63,9 @@ struct TraceVerdict {
 };
 
 // Reads a command trace and checks it with one TimingChecker per pseudo-channel
-// (numbered 2 x channel + pseudo-channel, as the trace does not contain their
-// number) and one BusChecker per channel. An error names the file and the line
-// that it does not understand.
+// and one BusChecker per channel. Pseudo-channels get the number 2 x channel +
+// pseudo-channel, because the trace does not have the device's numbers. An
+// error names the file and the first line that is not understood.
 absl::StatusOr<TraceVerdict> CheckCommandTrace(const std::string& path,
                                                const Timing& timing);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Activity of each unit of the core in a cycle, for systole profile. It is bound into systole_node for simulation, where the
-// test bench reads sample_q. sample_q describes the previous cycle while the test bench sets `sampling`; otherwise nothing is
-// computed. The fields are those of host/include/systole/probe.h, the first one in bit 0.
-// Docs: docs/profile.md. Test: tests/profile.
+// Activity of each unit of the core in a cycle, for systole profile. It is bound into systole_node for simulation, and
+// the test bench reads sample_q. While the test bench sets `sampling`, sample_q describes the previous cycle; otherwise
+// nothing is computed. The fields are those of host/include/systole/probe.h, the first one in bit 0. Docs:
+// docs/profile.md. Test: tests/profile.
 
 module systole_profile_probe
   import systole_isa_pkg::NumQueues;
@@ -38,7 +38,7 @@ module systole_profile_probe
     input logic                 mxu_next_i,
     input logic                 mxu_last_i,
 
-    // Ports of the other units.
+    // Ports of the other units to memory and buffers.
     input logic                 wf_valid_i,
     input logic                 weight_full_i,
     input logic                 tile_valid_i,
@@ -58,7 +58,7 @@ module systole_profile_probe
     input logic                 vec_wr_valid_i,
     input logic                 vec_wr_ready_i
 );
-  localparam int unsigned Queues = QueueSend;  // those that every chip has
+  localparam int unsigned Queues = QueueSend;  // the queues that every chip has
   // Fields of five bits: one bit per queue.
   typedef struct packed {
     logic                 dispatch;

@@ -8,11 +8,11 @@
 
 namespace systole::riscv {
 
-// Bits high..low of a word, as the lowest ones.
+// Bits high .. low of a word, shifted down to bit 0.
 inline uint32_t Bits(uint32_t word, int high, int low) {
   return word >> low & ((2u << (high - low)) - 1);
 }
-// The lowest `bits` as a signed number.
+// Sign-extends the lowest `bits` bits.
 inline uint32_t Signed(uint32_t value, int bits) {
   const uint32_t sign = 1u << (bits - 1);
   return (value ^ sign) - sign;

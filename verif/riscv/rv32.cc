@@ -262,7 +262,7 @@ uint32_t* Rv32::Csr(uint32_t number) {
 void Rv32::WriteCsr(uint32_t number, uint32_t value) {
   uint32_t* const csr = Csr(number);
   switch (number) {
-    // The model implements only the interrupt bits of mstatus; the others read
+    // Of mstatus, the model implements only the interrupt bits; the others read
     // 0.
     case 0x300:
       *csr = value & (kMstatusMie | kMstatusMpie);
@@ -277,9 +277,9 @@ void Rv32::WriteCsr(uint32_t number, uint32_t value) {
     case 0x341:
       *csr = value & ~1u;
       break;
-    // Implements the five bits of the number. The manual leaves the upper bits
-    // to the processor; bits 30 and 31 tell no interrupt, an interrupt and an
-    // internal interrupt apart.
+    // Of the cause, the model implements five bits of the number. The manual
+    // leaves the upper bits to the processor: bits 30 and 31 distinguish no
+    // interrupt, an interrupt and an internal interrupt.
     case 0x342:
       *csr = (value & 0x1Fu) | (value >> 30 == 3   ? 0xFFFFFFE0u
                                 : value >> 30 == 2 ? 0x80000000u

@@ -20,7 +20,7 @@
 
 namespace systole::riscv {
 
-// Bytes at 32-bit addresses. A refused access is an access fault.
+// Bytes at 32-bit addresses. Refusing an access causes an access fault.
 class Memory {
  public:
   virtual ~Memory() = default;
@@ -41,7 +41,7 @@ enum Cause : uint32_t {
   kMachineCall = 11,
 };
 
-// What one instruction did.
+// The effects of one instruction.
 struct Step {
   uint32_t pc = 0, next_pc = 0;
   uint32_t instruction = 0;  // 16 or 32 bits
@@ -56,10 +56,10 @@ class Rv32 {
   Rv32(Memory* memory, uint32_t pc) : memory_(memory), pc_(pc) {}
 
   Step Execute();
-  // Enters the handler of interrupt number `number`, whether or not
-  // CanInterrupt allows it.
+  // Enters the handler of interrupt `number`, even if CanInterrupt does not
+  // allow it.
   void Interrupt(int number);
-  // Whether machine mode would take the interrupt: mstatus and mie enable it.
+  // Whether machine mode takes the interrupt: mstatus and mie enable it.
   bool CanInterrupt(int number) const {
     return (mstatus_ & kMstatusMie) && (mie_ >> number & 1);
   }

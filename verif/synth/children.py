@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Programs that threads of one script run: an interrupt of the script ends them all, and lets no other begin."""
+"""Programs that the threads of one script run. An interrupt of the script ends all of them and starts no more."""
 
 import subprocess
 import threading
@@ -11,7 +11,7 @@ _stopped = False
 
 
 def run(command, cwd=None):
-    """(exit code, what it printed)."""
+    """Runs a command. Returns (exit code, output)."""
     with _lock:
         if _stopped:
             raise RuntimeError("stopped")

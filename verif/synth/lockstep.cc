@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Clocks the lockstep module (see lockstep.py), once without a fault and once
-// with each seeded fault. Prints a line for each run: for each comparison the
+// with each seeded fault. Prints a line for each run: for each comparison, the
 // first cycle in which netlist and RTL differed, or -1. A run with a fault ends
-// when all netlists that contain the fault have differed.
+// when all netlists with the fault have differed.
 
 #include <algorithm>
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace {
 
 // The first cycle with a difference, for each bit of mismatch_o. If `awaited`
-// has bits, the run ends early once all of them differed.
+// is not 0, the run ends once all its bits have differed.
 std::vector<int> Run(int fault, int cycles, int seed, uint64_t awaited) {
   VerilatedContext context;
   context.randSeed(seed);
@@ -29,8 +29,8 @@ std::vector<int> Run(int fault, int cycles, int seed, uint64_t awaited) {
   std::vector<int> first(sizeof(model->mismatch_o) * 8, -1);
   uint64_t seen = 0;
   for (int cycle = 0; cycle < cycles; ++cycle) {
-    // The inputs change at the falling edge, the outputs are compared before
-    // the rising one.
+    // Inputs change at the falling edge. Outputs are compared before the rising
+    // one.
     model->clk_i = 0;
     model->eval();
     for (size_t i = 0; i < first.size(); ++i) {

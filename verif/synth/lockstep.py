@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Simulates mapped netlists against the RTL that they come from, with the same random inputs, all in one model.
+"""Simulates mapped netlists against the RTL that they come from, with the same random inputs, in one model.
 
-Each netlist holds seeded faults (an inverted LUT, a flip-flop that loads 0, a multiplier that lost an input), of which an input switches
-on one; the run is repeated for each. At least one fault of each kind must make it differ from the RTL, which shows that the inputs reach
-the logic and that the comparison works; not each one can, as netlists hold redundant logic (a register that is always bypassed, a
-multiplexer that an inverted value passes twice).
+Each netlist has seeded faults: an inverted LUT, a flip-flop that loads 0, a multiplier that lost an input. An input selects one of them,
+and the run is repeated for each. At least one fault of each kind must make the netlist differ from the RTL. This shows that the inputs
+reach the logic and that the comparison works. Not every fault can be seen, because netlists have redundant logic (a register that is always
+bypassed, a multiplexer that an inverted value passes twice).
 """
 
 import dataclasses
@@ -21,31 +21,31 @@ import cache  # noqa: E402
 CYCLES = 20000
 SEED = 1
 RESET_CYCLES = 4
-# Kinds of seeded faults: the cell, and its pin that is inverted (output) or 0 (input).
+# Kinds of seeded faults: the cell, and the pin that is inverted (an output) or 0 (an input).
 FAULTS = {"inverted LUT": ("LUT4", "Z"), "flip-flop that loads 0": ("TRELLIS_FF", "DI"), "multiplier without an input": ("MULT18X18D", "A0")}
 
 
 @dataclasses.dataclass
 class Subject:
-    """A netlist: Verilog text with module `name`_netlist, and the ports (name, direction, width) of both; top: the RTL's module."""
+    """A netlist: Verilog text with module `name`_netlist; the ports (name, direction, width) of netlist and RTL; top: the RTL's module."""
 
     name: str
     top: str
     parameters: dict
     netlist: str
     ports: list
-    faults: int  # seeded, of each kind
-    settle: int = RESET_CYCLES  # cycles until what the netlist was switched on with is forgotten
+    faults: int  # number of seeded faults of each kind
+    settle: int = RESET_CYCLES  # cycles until the netlist's initial state no longer matters
 
 
 def spread(items, count):
-    """At most `count` of the items, evenly."""
+    """At most `count` of the items, evenly spread."""
     step = max(1, len(items) // count)
     return items[step // 2::step][:count]
 
 
 def seed_faults(subject):
-    """The netlist with an input fault_i that switches on its fault of that number, from 1 on, and the kinds of the faults."""
+    """The netlist with an input fault_i that selects a fault by number, from 1 on; and the kinds of the faults."""
     netlist = subject.netlist
     chosen = []
     for kind, (cell, pin) in FAULTS.items():
@@ -68,14 +68,14 @@ def seed_faults(subject):
 
 
 def instance(module, parameters, ports, name, subject, outputs):
-    """An instance with the subject's inputs and its own outputs."""
+    """An instance that shares the subject's inputs and has its own outputs."""
     values = ", ".join(f".{key}({value})" for key, value in parameters.items())
     pins = [f".{port}({subject}_{port if direction == 'input' else outputs + '_' + port})" for port, direction, _ in ports]
     return f"  {module} {'#(' + values + ') ' if values else ''}{name} ({', '.join(pins)});"
 
 
 def make_module(subjects):
-    """The module that runs everything; bits of mismatch_o in the order of the subjects."""
+    """The module that runs everything. The bits of mismatch_o are in the order of the subjects."""
     lines = [f"module lockstep (input logic clk_i, input logic [7:0] fault_i, output logic [{len(subjects) - 1}:0] mismatch_o);",
              "  int unsigned cycle_q = 0;", "  logic rst_nq = 0;",
              "  always_ff @(negedge clk_i) begin", "    cycle_q <= cycle_q + 1;",
@@ -104,14 +104,14 @@ def make_module(subjects):
 
 
 def texts(rtl, subjects, sources):
-    """Of the RTL what the subjects and the sources beside it name."""
+    """The texts of the RTL that the subjects and the other sources use."""
     uses = cache.uses(rtl)
     named = {subject.top for subject in subjects}.union(*(re.findall(r"\bsystole_\w+", source.read_text()) for source in sources))
     return sorted({text for name in named & set(uses) for text in uses[name]})
 
 
 def run(subjects, rtl, sources, models, work, driver):
-    """Builds and runs the model, or takes what the same texts gave before. Returns (per subject: cycles, faults, faults seen, problems)."""
+    """Builds and runs the model, or takes the result from the cache. Returns per subject: cycles, faults, faults seen, problems."""
     netlists, kinds = zip(*map(seed_faults, subjects))
     (work / "netlists.v").write_text("\n".join(netlists))
     (work / "lockstep.sv").write_text(make_module(subjects))
@@ -129,7 +129,8 @@ def run(subjects, rtl, sources, models, work, driver):
                 raise RuntimeError(f"{' '.join(step)}\n{text[-4000:]}")
         (work / "lockstep.txt").write_text(text)
         entry.store(work, ["lockstep.txt"])
-    # A line for each fault number, 0 first: for each subject the first cycle in which netlist and RTL differed, or -1.
+    # A line per fault number, from 0 (none): for each subject, the first cycle in which netlist and RTL differed, or
+    # -1.
     first = [[int(cycle) for cycle in line.split()] for line in (work / "lockstep.txt").read_text().splitlines()]
 
     report = []

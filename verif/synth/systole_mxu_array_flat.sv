@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// systole_mxu_array, as a grid, with packed ports, so that a netlist keeps its ports.
+// The grid view of systole_mxu_array with packed ports, so that a netlist keeps its ports.
 
 module systole_mxu_array_flat #(
     parameter int unsigned Rows = 4,

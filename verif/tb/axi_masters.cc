@@ -31,7 +31,7 @@ void AxiLiteMaster::StartRead(uint16_t addr) {
 }
 
 void AxiLiteMaster::Drive(PinsIn* in) {
-  // A valid that was raised stays high until the transfer.
+  // A valid stays high until the transfer.
   in->axil_awvalid =
       state_ == State::kWrite && !addr_sent_ && (in->axil_awvalid || !stall_());
   in->axil_wvalid =

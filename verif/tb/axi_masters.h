@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Bus masters of the test bench, each with one transfer at a time, advanced
-// once a clock: Drive() sets the pins before the edge, Observe() reads the
-// transfers at the edge. With a stall rate they leave random gaps on every
-// channel.
+// Bus masters of the test bench. Each has one transfer at a time and is
+// advanced once per clock: Drive() sets the pins before the edge, Observe()
+// reads the transfers at the edge. With a stall rate, they leave random gaps on
+// every channel.
 
 #ifndef SYSTOLE_VERIF_TB_AXI_MASTERS_H_
 #define SYSTOLE_VERIF_TB_AXI_MASTERS_H_
@@ -32,7 +32,7 @@ class Staller {
 
 enum class Response : uint8_t { kOkay = 0, kSlaveError = 2 };
 
-// AXI4-Lite: a 32-bit register.
+// AXI4-Lite: transfers of one 32-bit register.
 class AxiLiteMaster {
  public:
   AxiLiteMaster(int stall_rate, uint64_t seed) : stall_(stall_rate, seed) {}
@@ -54,18 +54,15 @@ class AxiLiteMaster {
   Staller stall_;
 };
 
-// AXI4: any number of bytes from any address, cut into aligned bursts of whole
-// beats that cross no 4 KiB boundary.
+// AXI4: transfers of any number of bytes at any address. They are cut into
+// aligned bursts of whole beats that do not cross a 4 KiB boundary.
 class AxiMaster {
  public:
   AxiMaster(int beat_bytes, int stall_rate, uint64_t seed)
       : beat_(beat_bytes), stall_(stall_rate, seed) {}
   void Start(bool write, uint64_t addr, uint8_t* data, uint64_t bytes);
   bool busy() const { return state_ != State::kIdle; }
-  Response response() const {
-    return response_;
-  }  // the worst response of the
-     // transfer
+  Response response() const { return response_; }  // the worst response
   void Drive(PinsIn* in);
   void Observe(const PinsIn& in, const PinsOut& out);
 

@@ -11,7 +11,7 @@ namespace systole::tb {
 namespace {
 
 constexpr uint64_t kProgressCycles = 1024;
-constexpr int kCyclesACall = 64;  // amortises the kernel's overhead
+constexpr int kCyclesACall = 64;  // amortises the overhead of the kernel
 
 tlm::tlm_response_status StatusOf(Response response) {
   return response == Response::kOkay ? tlm::TLM_OK_RESPONSE
@@ -34,13 +34,13 @@ Chip::Chip(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core,
   SC_METHOD(Clock);
 }
 
-// The other processes run before the next cycle, as if each cycle had a call of
-// its own.
+// The other processes run before the next cycle, as if each cycle were a call
+// of its own.
 void Chip::Clock() {
-  if (wires_ != nullptr) return;  // others call Run
+  if (wires_ != nullptr) return;  // the clock of the joined chips calls Run
   const int cycles = Run(kCyclesACall);
   Report();
-  if (core_->failed()) {  // the waiting processes would wait for ever
+  if (core_->failed()) {  // otherwise the waiting processes wait for ever
     sc_core::sc_pause();
     return;
   }

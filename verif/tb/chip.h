@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// SystemC module of the Verilated chip: its AXI pins behind two TLM-2.0 target
-// sockets (loosely timed), its HBM PHYs connected to the device models, the
-// interrupt and the trace port of each core. One SC_METHOD per clock drives
-// pins and model: the chip's own or, where several chips are joined, that of
-// their clock (Clock).
+// SystemC module of the Verilated chip. Its AXI pins are behind two TLM-2.0
+// target sockets (loosely timed), its HBM PHYs are connected to the device
+// models, and each core has an interrupt and a trace port. One SC_METHOD per
+// clock drives pins and model. The clock is the chip's own or, if several chips
+// are joined, their common one (Clock).
 
 #ifndef SYSTOLE_VERIF_TB_CHIP_H_
 #define SYSTOLE_VERIF_TB_CHIP_H_
@@ -32,30 +32,31 @@ class Chip : public sc_core::sc_module {
   tlm_utils::simple_target_socket<Chip> memory;
   sc_core::sc_vector<sc_core::sc_out<bool>> irq;  // one per core
 
-  // The memory of `core` must outlive this; stall_rate: random gaps on the AXI
-  // channels, in 1/256.
+  // The memory of `core` must outlive the chip. stall_rate: random gaps on the
+  // AXI channels, in 1/256.
   Chip(sc_core::sc_module_name name, std::unique_ptr<CoreModel> core, int cores,
        int beat_bytes, int stall_rate, uint64_t seed);
-  // Joins the chip, of that number, to others; `wires` outlives it. Its clock
-  // calls Run and Report.
+  // Joins the chip to others, as number `number`. `wires` must outlive it. The
+  // common clock calls Run and Report.
   void Connect(Wires* wires, int number) {
     wires_ = wires;
     number_ = number;
   }
-  // Runs cycles until one that other processes must see, but not more than
-  // `most`; returns how many. The chips of a device may run at the same time.
+  // Runs up to `most` cycles, but stops after a cycle that other processes must
+  // see. Returns the number of cycles. The chips of a device may run at the
+  // same time.
   int Run(int most);
-  // Afterwards: tells the other processes.
+  // Call it after Run: notifies the other processes.
   void Report();
 
   CoreModel& core() { return *core_; }
-  // Notified when the core has reached that cycle.
+  // An event that is notified when the core reaches that cycle.
   const sc_core::sc_event& At(uint64_t cycle) {
     at_ = cycle;
     return at_event_;
   }
-  // Called when a descriptor completes, one function per core: queue, index in
-  // the program, cycle of the chip.
+  // Called when a descriptor completes, with its queue, its index in the
+  // program, and the chip's cycle. One function per core.
   using OnRetire =
       std::function<void(int queue, uint32_t index, uint64_t cycle)>;
   std::array<OnRetire, kMaxCores> on_retire;
@@ -65,7 +66,7 @@ class Chip : public sc_core::sc_module {
  private:
   SC_HAS_PROCESS(Chip);
   void Clock();
-  bool Cycle();  // whether other processes must see this cycle
+  bool Cycle();  // returns whether others must see it
   void AccessRegisters(tlm::tlm_generic_payload& payload,
                        sc_core::sc_time& delay);
   void AccessMemory(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
@@ -79,7 +80,7 @@ class Chip : public sc_core::sc_module {
   sc_core::sc_event lite_done_, axi_done_, at_event_;
   uint64_t at_ = 0;
   std::array<bool, kMaxCores> irq_level_{};
-  // What Report has to tell.
+  // Events that Report notifies.
   bool lite_ended_ = false, axi_ended_ = false, irq_changed_ = false,
        at_reached_ = false;
   uint64_t progress_ = 0;  // cycle; 0: none

@@ -28,7 +28,7 @@ std::vector<fs::path> OwnFolders() {
   Dl_info self;
   std::error_code error;
   if (dladdr(reinterpret_cast<void*>(&OwnFolders), &self) == 0) return {};
-  // The name of a program may be relative, as its caller gave it.
+  // The program's name may be relative, because its caller gave it.
   fs::path file = fs::canonical(self.dli_fname, error);
   if (error || !fs::is_regular_file(file, error))
     file = fs::canonical("/proc/self/exe", error);
@@ -45,19 +45,19 @@ std::vector<fs::path> OwnFolders() {
   return folders;
 }
 
-// "": the variable is not set.
+// "" if the variable is not set.
 std::string NamedFolder() {
   const char* named = std::getenv("SYSTOLE_MODELS");
   return named == nullptr ? "" : named;
 }
 
-// The folders that are searched.
+// The folders to search.
 std::vector<fs::path> Folders() {
   const std::string named = NamedFolder();
   return named.empty() ? OwnFolders() : std::vector<fs::path>{named};
 }
 
-// Only a build folder has the source tree, with its `make`, beside it.
+// Only a build folder has the source tree, with its Makefile, beside it.
 bool IsInBuild() {
   std::error_code error;
   const std::vector<fs::path> folders = OwnFolders();
@@ -70,7 +70,7 @@ bool IsInBuild() {
       });
 }
 
-// For example "; `make model PRESET=nano` builds it".
+// A hint such as "; `make model PRESET=nano` builds it".
 std::string HowToBuild(const std::string& preset, const char* what) {
   return IsInBuild()
              ? absl::StrCat("; `make model PRESET=", preset, "` builds ", what)
@@ -78,9 +78,9 @@ std::string HowToBuild(const std::string& preset, const char* what) {
                             what);
 }
 
-// Whether the file is as long as its own header says. The linker writes the
-// section table last. The loader maps a truncated file without an error, and
-// the program would later die of a signal.
+// Whether the file is as long as its header says. The linker writes the section
+// table last. The loader maps a truncated file without an error, and a signal
+// would end the program later.
 bool IsWhole(const fs::path& file) {
   std::error_code error;
   const uint64_t size = fs::file_size(file, error);
@@ -103,7 +103,8 @@ absl::StatusOr<CoreFactory> LoadCore(const std::string& preset, bool checked) {
     const fs::path file = folder / name;
     std::error_code error;
     if (!fs::exists(file, error)) {
-      // A model belongs into the first folder.
+      // The first folder is listed even if it is missing, because a model
+      // belongs there.
       if (looked.empty() || fs::is_directory(folder, error))
         absl::StrAppend(&looked, looked.empty() ? "" : ", ", folder.string());
       continue;
@@ -113,7 +114,7 @@ absl::StatusOr<CoreFactory> LoadCore(const std::string& preset, bool checked) {
           "cannot load an RTL model: ", file.string(),
           " is no shared library or was cut short", HowToBuild(preset, "it")));
     }
-    // Never unloaded: its models may still be in use anywhere.
+    // It is never unloaded, because its models may still be in use.
     void* module = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (module == nullptr) {
       return absl::FailedPreconditionError(

@@ -6,10 +6,10 @@
 //
 //   auto core = CreateCoreModel({.preset = "edge"}, memory);
 //   pins.in.axil_arvalid = true;
-//   // One clock: applies the inputs and returns the outputs as they were before
-//   // the rising edge.
+//   // One clock: applies the inputs and returns the outputs as they were
+//   // before the rising edge.
 //   core->Cycle(&pins);
-//   if (pins.out.axil_arready) ...  // the address was taken
+//   if (pins.out.axil_arready) ...  // the address was accepted
 
 #ifndef SYSTOLE_VERIF_TB_CORE_MODEL_H_
 #define SYSTOLE_VERIF_TB_CORE_MODEL_H_
@@ -31,8 +31,8 @@ namespace systole::tb {
 inline constexpr int kMaxBeatBytes = 128;
 inline constexpr int kMaxCores = 2;
 
-// The lanes of a chip's links in a cycle, in the order of their bits: X+, X-,
-// Y+, Y-. All 0 without a signal, and in chips without links.
+// The lanes of a chip's links in a cycle, in the order X+, X-, Y+, Y-. They are
+// all 0 without a signal, and in chips without links.
 inline constexpr int kLinks = 4;
 inline constexpr int kMaxLinkWords = 17;  // of 32 bits
 using LinkWords = std::array<uint32_t, kMaxLinkWords>;
@@ -53,7 +53,7 @@ struct PinsIn {
   LanePins lanes{};
 };
 
-// Outputs, settled, before the rising edge that uses the inputs.
+// The settled outputs before the rising edge that samples the inputs.
 struct PinsOut {
   bool axil_awready = false, axil_wready = false, axil_bvalid = false,
        axil_arready = false, axil_rvalid = false;
@@ -78,18 +78,18 @@ struct Pins {
 struct CoreOptions {
   std::string preset = "edge";
   bool checked = false;  // the build with X-randomisation
-  uint64_t seed = 1;     // for random initial values and stalls
-  int stall_rate = 0;    // stalls of each stream of the core, in 1/256 a cycle
+  uint64_t seed = 1;     // of random initial values and stalls
+  int stall_rate = 0;    // stalls per stream of the core, in 1/256 per cycle
   std::string engine = "verilator";  // or record: docs/simulators.md
   std::string record_file = "";      // engine record: all pins of every cycle
-  int threads = 1;     // 2: each of two cores is simulated by its own thread
-  bool alone = false;  // core 1 stays in reset, without a clock
+  int threads = 1;                   // 2: a thread for each of two cores
+  bool alone = false;                // core 1 stays in reset, without a clock
 };
 
 // A failed assertion of the design.
 struct FailedAssertion {
-  std::string what;  // "systole_fifo.sv:62: Assertion failed: a_count"
-  std::string path;  // instance of its module: ...gen_node[0].u_node.u_core...
+  std::string what;    // "systole_fifo.sv:62: Assertion failed: a_count"
+  std::string path;    // its module's instance: ...gen_node[0].u_node.u_core...
   uint64_t cycle = 0;  // value of cycles()
 };
 
@@ -98,7 +98,7 @@ class CoreModel {
   static constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
 
   virtual ~CoreModel() = default;
-  // Holds the hardware reset for some cycles, inputs idle.
+  // Holds the hardware reset for some cycles, with idle inputs.
   virtual void HardReset() = 0;
   // One clock.
   virtual void Cycle(Pins* pins) = 0;
@@ -107,15 +107,14 @@ class CoreModel {
   // The first failed assertion; the model is invalid after it.
   virtual const std::optional<FailedAssertion>& failed() const = 0;
 
-  // Opens a waveform (FST) of all signals, one time step per cycle, with the
-  // values settled before the clock edge; cycle `zero` of cycles() is time 0.
-  // It does not record yet. kUnavailable: the file cannot be written.
+  // Opens a waveform (FST) of all signals, with one time step per cycle and the
+  // values settled before the clock edge. Cycle `zero` of cycles() is time 0.
+  // Recording does not start yet. kUnavailable: the file cannot be written.
   virtual absl::Status OpenTrace(const std::string& file, uint64_t zero) = 0;
-  // Records the cycles `from` <= cycles() < `to`, in terms of cycles(). A trace
-  // has one such interval.
+  // Records while `from` <= cycles() < `to`. A trace has one such interval.
   virtual void RecordTrace(uint64_t from, uint64_t to) = 0;
   // Completes the file. kUnavailable: it could not be written. kOutOfRange: no
-  // cycle was recorded, and there is no file.
+  // cycle was recorded, so there is no file.
   virtual absl::Status CloseTrace() = 0;
 
   // Takes a sample every cycle from now on. kUnimplemented if the build has no
@@ -123,7 +122,8 @@ class CoreModel {
   virtual absl::Status SetProbe(ProbeSink* sink) = 0;
 };
 
-// kNotFound if that preset is not built in; the message lists those that are.
+// kNotFound if there is no build of that preset; the message lists the existing
+// ones.
 absl::StatusOr<std::unique_ptr<CoreModel>> CreateCoreModel(
     const CoreOptions& options, MemoryModel* memory);
 

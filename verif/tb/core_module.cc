@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Exports of a shared library with a build of the chip.
+// The exports of a shared library with a build of the chip.
 #include "verif/tb/core_module.h"
 
 extern "C" {

@@ -2,10 +2,10 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Builds of the chip in shared libraries, lib/systole/model_<preset>.so and
-// model_<preset>_checked.so. A program loads the one it needs, so it is built,
-// linked and installed without other presets. This is no interface between
-// versions: a library is accepted only if its stamp says that it was built from
-// the same RTL and test bench as the program.
+// model_<preset>_checked.so. A program loads the one it needs, so it can be
+// built, linked and installed without other presets. This is not an interface
+// between versions: a library is accepted only if its stamp shows that it was
+// built from the same RTL and test bench as the program.
 #ifndef SYSTOLE_VERIF_TB_CORE_MODULE_H_
 #define SYSTOLE_VERIF_TB_CORE_MODULE_H_
 
@@ -21,17 +21,17 @@ namespace systole::tb {
 // one of them changes.
 extern const char kCoreStamp[];
 
-// Searches the builds that are linked into this file or program; null if none
-// fits.
+// Searches the builds that are linked into this file or program. Null if there
+// is none.
 CoreFactory FindCore(const std::string& engine, const std::string& preset,
                      bool checked);
 
-// Loads a build from a library. It is searched in the folder that the
-// environment variable SYSTOLE_MODELS names, or else, relative to this program
-// or library, in ../lib/systole (or the library folder of the installation),
-// systole or models. kNotFound if there is none; kFailedPrecondition if it was
-// built from other sources or is no such library. The message names the
-// searched folders.
+// Loads a build from a library. It searches the folder that the environment
+// variable SYSTOLE_MODELS names. Without the variable it searches, relative to
+// this program or library, ../lib/systole (or the library folder of the
+// installation), systole and models. kNotFound if there is none.
+// kFailedPrecondition if the library was built from other sources, or has no
+// build. The message names the searched folders.
 absl::StatusOr<CoreFactory> LoadCore(const std::string& preset, bool checked);
 
 // The builds that LoadCore finds: "edge", "nano (checked)".

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A core of a simulated chip in its own address maps: its registers from 0, its
-// own memory from 0, then the other core's memory. Cores are numbered chip by
-// chip.
+// A core of a simulated chip, in its own address maps: its registers from 0;
+// its own memory from 0, followed by the other core's. Cores are numbered chip
+// by chip.
 //
 //   std::shared_ptr<tb::Simulation> chip = ...;
 //   tb::CorePort second(chip, 1);
@@ -76,7 +76,7 @@ class CorePort {
   uint32_t Register(uint32_t offset) const {
     return offset + static_cast<uint32_t>(core_) * kRegisterBlockBytes;
   }
-  // Core 1 sees the two memories in opposite order.
+  // Core 1 sees the two memories in the opposite order.
   template <typename Span, typename Access>
   absl::Status InPieces(uint64_t addr, Span bytes, Access access) {
     const uint64_t own = preset().memory_bytes();

@@ -49,10 +49,10 @@ absl::StatusOr<std::unique_ptr<CoreModel>> CreateCoreModel(
     const CoreOptions& options, MemoryModel* memory) {
   CoreFactory factory =
       FindCore(options.engine, options.preset, options.checked);
-  // A preset may have only the checked build, which runs everything too.
+  // A preset may have only a checked build, which can run everything, too.
   if (factory == nullptr)
     factory = FindCore(options.engine, options.preset, true);
-  std::string where;  // where a model's library was searched
+  std::string where;  // the folders that were searched
   for (const bool checked : {options.checked, true}) {
     if (factory != nullptr || options.engine != "verilator") break;
     auto loaded = LoadCore(options.preset, checked);

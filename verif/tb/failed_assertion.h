@@ -16,7 +16,7 @@
 
 namespace systole::tb {
 
-// Parses the first line of `text`; a line of another form is kept as it is.
+// Parses the first line of `text`. A line of another form is kept unchanged.
 inline FailedAssertion ParseFailedAssertion(const std::string& text,
                                             uint64_t cycle) {
   const std::string first = text.substr(0, text.find('\n'));

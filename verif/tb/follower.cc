@@ -14,7 +14,7 @@
 namespace systole::tb {
 namespace {
 
-// A simulated chip asks for a turn every 1 to 20 microseconds.
+// A simulated chip starts a turn every 1 to 20 microseconds.
 constexpr int kSpins = 3000, kYields = 2000;
 
 }  // namespace
@@ -46,8 +46,8 @@ struct Follower::Thread {
       done.store(turn, std::memory_order_release);
     }
   }
-  // Sleep sets `asleep` before it reads `asked`, and Ask does the opposite, so
-  // at least one of them sees the other's change.
+  // Sleep sets `asleep` before it reads `asked`; Ask does the opposite. So at
+  // least one of them sees the other's change.
   void Sleep(unsigned turn) {
     std::unique_lock<std::mutex> lock(mutex);
     asleep = true;

@@ -30,8 +30,7 @@ HugePages::~HugePages() { in_huge_pages = false; }
 
 }  // namespace systole::tb
 
-// Replacements of the library's operators; its array and nothrow forms call
-// them.
+// Replace the library's operators. Its array and nothrow forms call these.
 void* operator new(std::size_t size) {
   void* const memory = systole::tb::Allocate(size);
   if (memory == nullptr) throw std::bad_alloc();

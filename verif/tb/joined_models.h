@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A chip's Verilated models. A chip with one core is one model of its top. A
-// chip with two cores is two models of systole_node_pins, and one with links a
-// model of systole_network too, connected as systole_chip connects them. Both
-// cores run the same code, so a host's cache holds it only once. With two
+// The Verilated models of a chip. A chip with one core is one model of its top.
+// A chip with two cores is two models of systole_node_pins and, with links, a
+// model of systole_network. They are connected as systole_chip connects them.
+// Both cores run the same code, so a host's cache holds it only once. With two
 // threads, each core is evaluated by its own thread.
 //
 //   JoinedModels<VSystoleMinichip, 2, VSystoleMinichipNet> chip(&context);
@@ -12,8 +12,8 @@
 //   chip.Eval(0);                   // clock low: all settled, both cores
 //   chip.Eval(1);                   // rising edge
 //
-// Core 1 may be left in reset without a clock. This takes half the time, and
-// core 0 sees the reset values of the other's pins.
+// Core 1 may be left in reset without a clock. This halves the time. Core 0
+// then sees the reset values of core 1's pins.
 
 #ifndef SYSTOLE_VERIF_TB_JOINED_MODELS_H_
 #define SYSTOLE_VERIF_TB_JOINED_MODELS_H_
@@ -33,8 +33,8 @@
 
 namespace systole::tb {
 
-// Copies what each core sends to the other. Returns one
-// bit per core: its inputs changed.
+// Copies what each core sends to the other. Returns a bit per core that says
+// whether its inputs changed.
 template <typename Model>
 unsigned JoinCores(const std::array<std::unique_ptr<Model>, 2>& models) {
   const auto take = [](const auto& from, auto* to) {
@@ -56,12 +56,12 @@ unsigned JoinCores(const std::array<std::unique_ptr<Model>, 2>& models) {
   return changed;
 }
 
-// In place of a network, in chips without links.
+// Replaces the network in chips without links.
 struct NoNetwork {};
 
-// The network's model, which sleeps until a core sends or sets a register:
-// before that it would not change. What comes from a core comes from
-// flip-flops, so there is one round from the cores to the network and back.
+// The model of the network. It sleeps until a core sends or sets a register;
+// before that, it would not change. Everything from a core comes from
+// flip-flops, so one round from the cores to the network and back is enough.
 template <typename Model, typename Network>
 class NetworkModel {
  public:
@@ -73,14 +73,14 @@ class NetworkModel {
   }
   Network& model() { return *model_; }
   bool awake() const { return awake_; }
-  // Other chips are there, which may send.
+  // Wakes the model, because there are other chips, which may send.
   void Wake() { awake_ = true; }
 
   void SetReset(int rst_ni) {
     if constexpr (kThere) model_->rst_ni = rst_ni;
   }
-  // clk low: takes what the cores send; returns a bit per core whose inputs
-  // changed.
+  // clk low: copies what the cores send. Returns a bit per core that says
+  // whether its inputs changed.
   template <size_t kCores>
   unsigned Join(const std::array<std::unique_ptr<Model>, kCores>& cores) {
     unsigned changed = 0;
@@ -162,7 +162,7 @@ class JoinedModels {
     for (int c = 0; c < cores_; ++c) models_[c]->rst_ni = rst_ni;
     network_.SetReset(rst_ni);
   }
-  // Core 1 stays in the state of the reset that holds it.
+  // Core 1 keeps its reset state: its reset is active.
   void StopCore1() {
     assert(cores_ < 2 || !models_[cores_ - 1]->rst_ni);
     cores_ = 1;
@@ -225,7 +225,7 @@ class JoinedModels {
 
   std::array<std::unique_ptr<Model>, kCores> models_;
   NetworkModel<Model, Network> network_;
-  int cores_ = kCores;   // cores with a clock
+  int cores_ = kCores;   // cores that have a clock
   views::Hold hold_;     // settings of the caller's thread
   std::string printed_;  // output of the other thread
   std::unique_ptr<Follower> follower_;

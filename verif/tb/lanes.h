@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The lanes of a chip's links between a model's pins, which are one bit string,
-// and the words of PinsIn and PinsOut, and on their way from chip to chip.
+// Copies the lanes of a chip's links between a model's pins, which are one bit
+// string, and the words of PinsIn and PinsOut.
 
 #ifndef SYSTOLE_VERIF_TB_LANES_H_
 #define SYSTOLE_VERIF_TB_LANES_H_
@@ -14,7 +14,7 @@
 
 namespace systole::tb {
 
-// Copies `bits` bits; both strings have whole words, lowest bit first.
+// Copies `bits` bits. Both strings consist of whole words, lowest bit first.
 inline void CopyBits(const uint32_t* from, int from_bit, uint32_t* to,
                      int to_bit, int bits) {
   while (bits > 0) {
@@ -29,7 +29,7 @@ inline void CopyBits(const uint32_t* from, int from_bit, uint32_t* to,
   }
 }
 
-// Bits of a link: four lanes of a tag and a quarter of its bytes.
+// Bits of a link: four lanes, each with a tag and a quarter of the bytes.
 constexpr int LinkBits(int link_bytes) { return 4 * 2 + 8 * link_bytes; }
 
 inline void ToPins(const LanePins& lanes, int link_bytes, uint32_t* pins) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The memory behind the pins of a chip: the model that its preset names. HBM
-// has one model per core.
+// The memory behind the pins of a chip: the model that its preset names. For
+// HBM there is one model per core.
 
 #ifndef SYSTOLE_VERIF_TB_MEMORY_H_
 #define SYSTOLE_VERIF_TB_MEMORY_H_
@@ -25,14 +25,14 @@ class MemoryModel {
   static absl::StatusOr<std::unique_ptr<MemoryModel>> Create(
       const Preset& preset, uint64_t seed, int stall_rate);
 
-  // The model that the preset has; the other one is null.
+  // The model that the preset uses; the other one is null.
   hbm::Device* hbm(int core = 0) {
     return hbm_.empty() ? nullptr : hbm_[core].get();
   }
   dram::Device* dram() { return dram_.get(); }
 
-  // Verdict of the model on the chip's accesses: kInternal with the first
-  // violation, if any.
+  // The model's verdict on the chip's accesses: kInternal with the first
+  // violation, if there is one.
   absl::Status Check() const;
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A build of a chip as a CoreModel: Verilated, or a class with the pins of a
-// Verilated one. CMake writes a source for each build (systole_core_build in
-// cmake/CoreBuild.cmake), which says what it has:
+// A build of a chip as a CoreModel: a Verilated model, or a class with the same
+// pins. CMake writes a source for each build (systole_core_build in
+// cmake/CoreBuild.cmake), which describes the build:
 //
 //   struct Build : PlainBuild {
 //     using Model = VSystoleEdge;
@@ -41,7 +41,7 @@
 
 namespace systole::tb {
 
-// What a build has beside its model; a build overrides what it has.
+// The optional parts of a build. A build overrides those that it has.
 struct PlainBuild {
   static constexpr bool kChecked = false;   // every X is random
   static constexpr bool kTraced = false;    // Wave records its signals
@@ -71,7 +71,7 @@ class ModelledCore : public CoreModel {
 
   ModelledCore(const CoreOptions& options, MemoryModel* memory)
       : memory_(memory) {
-    // Initial values are drawn at random when the model is constructed.
+    // The constructor of the model draws random initial values.
     context_.randReset(options.checked ? 2 : 0);
     context_.randSeed(static_cast<int>(options.seed & 0x7fffffff) | 1);
     context_.traceEverOn(Build::kTraced);

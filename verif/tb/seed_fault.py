@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Writes a copy of systole_unit_queue.sv whose queue takes another descriptor while it holds the one with index 3."""
+"""Writes a copy of systole_unit_queue.sv with a fault: while a queue holds the descriptor with index 3, it takes another one."""
 
 import pathlib
 import sys

@@ -19,17 +19,17 @@
 #include "verif/tb/chip.h"
 #include "verif/tb/follower.h"
 
-// The SystemC library expects sc_main; our programs use it as a library.
+// The SystemC library needs an sc_main. Our programs use SystemC as a library.
 int sc_main(int, char**) { return 0; }
 
 namespace systole::tb {
 namespace {
 
-// SystemC's kernel serves one thread at a time. The lock is recursive for a
-// simulation that ends while another one is made. It identifies a thread by an
-// id that is the same in a copy of the process, because a copy may be made
-// while the lock is held. The library's recursive mutex uses the thread number,
-// so a copy would deadlock.
+// SystemC's kernel serves one thread at a time. The lock is recursive, because
+// a simulation may end while another one is created. A copy of the process may
+// be made while the lock is held. The lock therefore identifies a thread by an
+// id that is the same in the copy. The library's recursive mutex uses the
+// thread number, so the copy would deadlock.
 class KernelLock {
  public:
   void lock() {
@@ -58,8 +58,8 @@ std::unique_lock<KernelLock> LockKernel() {
 
 }  // namespace
 
-// SystemC keeps its state in one global context; each Simulation brings its own
-// and makes it current while it works.
+// SystemC keeps its state in one global context. Each Simulation has its own
+// context and makes it current while it works.
 struct Simulation::Context {
   Context() : own(new sc_core::sc_simcontext) {}
   ~Context() {
@@ -128,7 +128,7 @@ class Simulation::Bench : public sc_core::sc_module {
     sensitive << end_;
     dont_initialize();
   }
-  // The host's thread ends before its context does: SystemC 3.0 deletes the
+  // Ends the host's thread before its context: SystemC 3.0 deletes the
   // coroutine package before the remaining threads, which use it.
   ~Bench() override {
     end_.notify();
@@ -139,7 +139,7 @@ class Simulation::Bench : public sc_core::sc_module {
   tlm::tlm_response_status Serve(const Request& request) {
     for (const auto& chip : chips)
       if (chip->core().failed()) return tlm::TLM_GENERIC_ERROR_RESPONSE;
-    status_ = tlm::TLM_GENERIC_ERROR_RESPONSE;  // if it ends early
+    status_ = tlm::TLM_GENERIC_ERROR_RESPONSE;  // if the simulation ends early
     request_ = request;
     pending_.notify(sc_core::SC_ZERO_TIME);
     sc_core::sc_start();
@@ -150,8 +150,8 @@ class Simulation::Bench : public sc_core::sc_module {
   std::vector<std::unique_ptr<Chip>> chips;
 
  private:
-  // Runs the chips that are due, on all threads. A chip's lanes arrive so many
-  // cycles later, and no chip is further ahead of another.
+  // Runs the chips that are due, on all threads. Lanes arrive wires->cycles()
+  // cycles later, and no chip gets further ahead of another one than that.
   void ClockAll() {
     due_.clear();
     for (size_t i = 0; i < chips.size(); ++i)
@@ -166,7 +166,7 @@ class Simulation::Bench : public sc_core::sc_module {
       chips[i]->Report();
       failed |= chips[i]->core().failed().has_value();
     }
-    if (failed) {  // the waiting processes would wait for ever
+    if (failed) {  // otherwise the waiting processes wait for ever
       sc_core::sc_pause();
       return;
     }
@@ -224,13 +224,14 @@ class Simulation::Bench : public sc_core::sc_module {
   }
 
   sc_core::sc_process_handle host_;
-  // Several chips: cycles of each chip, those that run now, the next of these.
+  // Several chips: the next cycle of each chip to run, and the earliest of
+  // these.
   std::vector<uint64_t> next_;
   uint64_t now_ = 0;
   std::vector<size_t> due_;
   std::atomic<size_t> taken_{0};
   std::vector<std::unique_ptr<Follower>> followers_;
-  // Of each chip.
+  // One element per chip.
   std::vector<std::unique_ptr<Irq>> irq_;
   std::vector<std::unique_ptr<Socket>> registers_, memory_;
   sc_core::sc_event pending_, end_;
@@ -295,7 +296,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
   sim->bench_ =
       std::make_unique<Bench>("bench", std::move(cores), *preset, options);
   sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborates; the host process
-                                             // waits for its first request
+                                             // waits for a request
   return sim;
 }
 

@@ -4,7 +4,7 @@
 // A SystemC simulation of a chip, or of the chips of a torus, that plain C++
 // can call. It is elaborated once, and each request advances it until the
 // request is answered. Every Simulation has its own simulation context, so a
-// program may hold several, one after the other or at the same time. Threads
+// program may have several, one after the other or at the same time. Threads
 // take turns, one request at a time.
 //
 //   auto sim = Simulation::Create({.preset = "edge"});
@@ -42,14 +42,14 @@ class Simulation {
     int stall_rate = 0;  // of the core's streams, the host's AXI channels and a
                          // DRAM's, in 1/256 a cycle
     std::string engine = "verilator", record_file = "";  // see CoreOptions
-    // 1 to the number of cores; with several chips, to their number.
+    // 1 to the number of cores or, with several chips, to the number of chips.
     int threads = 1;
     bool alone = false;  // see CoreOptions
-    // More than one chip: presets with links. The host finds the links in
-    // reset.
+    // More than one chip requires a preset with links. The host finds the links
+    // in reset.
     int columns = 1, rows = 1;
     int wire_cycles = 8;  // from a chip to its neighbour
-    int wire_errors = 0;  // bits that turn on the way, in 1/2^20
+    int wire_errors = 0;  // bits that flip on the way, in 1/2^20
   };
   static absl::StatusOr<std::unique_ptr<Simulation>> Create(
       const Options& options);
@@ -57,13 +57,12 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  // Each request fails with kInternal from the cycle on in which an assertion
-  // of the design failed (CoreModel::failed).
+  // If an assertion of the design has failed (CoreModel::failed), each request
+  // fails with kInternal from that cycle on.
   //
-  // The requests go through the AXI4-Lite and AXI4 pins; in a chip with two
-  // cores they use the host's address maps (docs/chip.md). kOutOfRange when the
-  // chip answers with an error.
-  // Chips are numbered row by row.
+  // The requests go through the AXI4-Lite and AXI4 pins. In a chip with two
+  // cores they use the host's address maps (docs/chip.md). kOutOfRange if the
+  // chip answers with an error. Chips are numbered row by row.
   absl::StatusOr<uint32_t> ReadRegister(uint32_t offset, int chip = 0);
   absl::Status WriteRegister(uint32_t offset, uint32_t value, int chip = 0);
   absl::Status ReadMemory(uint64_t addr, absl::Span<uint8_t> bytes,
@@ -95,13 +94,13 @@ class Simulation {
              std::vector<std::unique_ptr<MemoryModel>> memories);
   absl::Status Transport(int chip, bool registers, bool write, uint64_t addr,
                          uint8_t* data, uint64_t bytes);
-  // The chip of which an assertion failed, or -1.
+  // The chip with a failed assertion, or -1.
   int FailedChip();
   absl::Status Failed();
 
   const Preset* preset_;
   int columns_, rows_;
-  std::vector<std::unique_ptr<MemoryModel>> memories_;  // of each chip
+  std::vector<std::unique_ptr<MemoryModel>> memories_;  // one per chip
   std::unique_ptr<Context> context_;
   std::unique_ptr<Bench> bench_;
 };

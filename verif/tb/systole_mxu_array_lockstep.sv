@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Bound to an array that is a grid. It runs the fast view in parallel with the same inputs. From the first vector on whose
-// weights were written, both outputs must be equal in every cycle, also between the valid vectors. Vectors whose weights are
-// written while they pass are exempt: they violate the array's contract.
+// Bound to an array that is a grid. It runs the fast view in parallel with the same inputs. Once a vector with known
+// weights has entered, both outputs must be equal in every cycle, even between valid vectors. Vectors whose weights are
+// written while they are in flight are exempt, because they violate the array's contract.
 
 module systole_mxu_array_lockstep
   import systole_presets_pkg::*;
@@ -34,13 +34,13 @@ module systole_mxu_array_lockstep
   localparam int unsigned Latency = array_latency(Rows, Cols, Stages);
 
   logic signed [31:0] sum_fast [Cols];
-  logic               reset_q = 1'b0; // after the first edge, before which the inputs are unknown
-  logic [1:0]         loaded_q = '0;  // a tile of the bank is written, or the first row of block 0 is
+  logic               reset_q = 1'b0; // set by the first edge: inputs are unknown before
+  logic [1:0]         loaded_q = '0;  // a tile of the bank, or the first row of its block 0, is written
   logic [1:0]         loads;
-  logic [Latency-1:0] known_q = '0;   // vectors in flight, the newest in bit 0: their weights are known
+  logic [Latency-1:0] known_q = '0;   // vectors in flight whose weights are known, the newest in bit 0
   logic [Latency-1:0] bank_q = '0;    // their banks
   logic [Latency-1:0] known;
-  int unsigned        from, to;       // range of the vectors whose weights change while they pass
+  int unsigned        from, to;       // range of the vectors in flight that a written weight affects
   logic               equal;
 
   if (Cell == CellInt8) begin : gen_int8
@@ -63,7 +63,7 @@ module systole_mxu_array_lockstep
   end
 
   always_comb begin
-    // Activations wait for their row, then meet one column after the other.
+    // Activations wait for their row, then reach one column after the other.
     known = known_q;
     for (int unsigned b = 0; b < Blocks; b++) begin
       if (Cell == CellBf16 && wl_column_i[b]) begin
@@ -76,7 +76,7 @@ module systole_mxu_array_lockstep
       from += block_offset(Rows, Cols, Stages, LoadBuses, b);
       to   += block_offset(Rows, Cols, Stages, LoadBuses, b);
       for (int unsigned i = 0; i < Latency; i++) begin
-        // With enable_i the vector moves on to i + 1 cycles after its entry, otherwise it stays at i.
+        // With enable_i, the vector advances to i + 1 cycles after its entry; otherwise it stays at i.
         if (wl_valid_i[b] && bank_q[i] == wl_bank_i[b] && i + 32'(enable_i) > from && i + 32'(enable_i) < to) known[i] = 1'b0;
       end
     end

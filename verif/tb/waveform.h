@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The place of a waveform. The waveform is recorded to a temporary file beside
-// it and renamed when it is complete. So no incomplete file is left, and an
-// existing one is kept until then.
+// Reserves the place of a waveform. The waveform is recorded to a temporary
+// file beside it, which is renamed when complete. So no incomplete file
+// remains, and an existing one is kept until then.
 //
 //   auto place = WaveformPlace::Reserve("build/waves/conv1.fst");
 //   if (!place.ok()) return place.status();
@@ -23,15 +23,15 @@ namespace systole::tb {
 
 class WaveformPlace {
  public:
-  // Follows symbolic links. The message names the file and the problem: it is
-  // not a regular file, or its folder is missing or not writable.
+  // Follows symbolic links. Errors name the file and the problem: it is not a
+  // regular file, or its folder is missing or not writable.
   static absl::StatusOr<WaveformPlace> Reserve(const std::string& file);
   WaveformPlace(WaveformPlace&& other) noexcept
       : file_(std::move(other.file_)), beside_(std::move(other.beside_)) {
     other.beside_.clear();
   }
   WaveformPlace& operator=(WaveformPlace&&) = delete;
-  ~WaveformPlace();  // without Commit, removes the temporary file
+  ~WaveformPlace();  // removes an uncommitted file
 
   const std::string& beside() const { return beside_; }
   absl::Status Commit();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The cables between the chips of a torus: a link's lanes arrive at the
-// neighbour's link of the opposite direction a fixed number of cycles later.
-// Chips may be simulated ahead of each other by up to that number.
+// The cables between the chips of a torus. A link's lanes arrive at the
+// neighbour's link of the opposite direction after a fixed number of cycles. In
+// the simulation, a chip may be ahead of another one by up to this number.
 //
 //   Wires wires(2, 2, 8);
 //   wires.Receive(chip, cycle, &pins.in.lanes);  // before the cycle
@@ -24,7 +24,7 @@ namespace systole::tb {
 
 class Wires {
  public:
-  // Chips row by row; cycles: 1 at least.
+  // Chips are numbered row by row. cycles: at least 1.
   Wires(int columns, int rows, int cycles)
       : columns_(columns),
         rows_(rows),
@@ -32,8 +32,8 @@ class Wires {
         sent_(columns * rows, std::vector<LanePins>(2 * cycles)) {}
 
   int cycles() const { return cycles_; }
-  // Turns bits at random: of 2^20 that pass, `rate` on average. What turns
-  // depends on the seed and the chip's cycles alone.
+  // Flips bits at random: on average `rate` of every 2^20. The flipped bits
+  // depend only on the seed and the chip's cycles.
   void SetErrors(int link_bytes, int rate, uint64_t seed) {
     link_bits_ = LinkBits(link_bytes);
     errors_.clear();
@@ -72,7 +72,7 @@ class Wires {
   struct Errors {
     std::mt19937_64 random;
     std::geometric_distribution<uint64_t> distance;
-    uint64_t next;  // bits until the next one that turns
+    uint64_t next;  // bits until the next flip
     uint64_t Draw() { return distance(random); }
   };
 
@@ -89,9 +89,9 @@ class Wires {
   }
 
   int columns_, rows_, cycles_;
-  std::vector<std::vector<LanePins>> sent_;  // of each chip, by cycle
+  std::vector<std::vector<LanePins>> sent_;  // by chip and cycle
   int link_bits_ = 0;
-  std::vector<Errors> errors_;  // of what each chip sends
+  std::vector<Errors> errors_;  // by sending chip
 };
 
 }  // namespace systole::tb

@@ -77,10 +77,11 @@ FILE* Temporary() {
   return fd < 0 ? nullptr : fdopen(fd, "w+b");
 }
 
-// The writer puts signal names into a separate file and maps it as memory; a
-// file shorter than expected would end the program. The files that the reader
-// unpacks beside the waveform (name.hier_..., name.upk_...) would be empty on a
-// full disk, and it would find no signals. All of them are kept in memory.
+// The writer puts signal names into a separate file and maps it into memory; a
+// signal would end the program if the file were shorter than expected. The
+// reader unpacks files beside the waveform (name.hier_..., name.upk_...); on a
+// full disk they would be empty, and it would find no signals. All of these
+// files are therefore kept in memory.
 FILE* Open(const char* name, const char* mode) {
   if (mode[0] != 'w') return fopen(name, mode);
   const std::string_view all = name;
@@ -126,8 +127,8 @@ int EndFst(const std::string&) { return fst_error; }
 namespace systole::views {
 namespace {
 
-// An FST file is a sequence of blocks. A block is one byte of type and eight
-// bytes of length, most significant first; the length includes itself but not
+// An FST file is a sequence of blocks. A block has one byte of type and eight
+// bytes of length, most significant first. The length includes itself but not
 // the type. The header, of type 0, comes first and is written last.
 bool IsComplete(int fd, int64_t size) {
   constexpr int64_t kHeaderBytes = 329;

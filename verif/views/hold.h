@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Random stalls of the models that take their first step from now on in this
-// thread (verif/views/systole_prim_hold.sv):
+// Random stalls (verif/views/systole_prim_hold.sv). The settings apply to
+// models whose first step is taken in this thread from now on:
 //
 //   views::hold = {.rate = 32, .seed = 7};  // each stream, in 1/256 a cycle
 //   model.eval();

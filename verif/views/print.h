@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Redirects the output of the models of this thread (messages of failed
-// assertions) from stdout to a text that a test bench names:
+// Redirects the output of this thread's models (messages of failed assertions)
+// from stdout to a text of the test bench:
 //
 //   std::string text;
 //   views::printed = &text;

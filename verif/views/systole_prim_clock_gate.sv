@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Simulation view of systole_prim_clock_gate: the enable is latched while the clock is low, so clk_o has only whole pulses.
-// Logic behind a stopped clock costs a simulator no time. With SYSTOLE_FREE_CLOCKS the clock never stops, as on an FPGA. This
-// is for models in which a test flips bits, because circuits that detect flipped bits then check in every cycle.
+// Simulation view of systole_prim_clock_gate. The enable is latched while the clock is low, so clk_o has only whole
+// pulses. Logic behind a stopped clock costs a simulator no time. With SYSTOLE_FREE_CLOCKS the clock never stops, as on
+// an FPGA. Models in which a test flips bits use this, so that circuits that detect bit flips check in every cycle.
 // Docs: docs/cells.md. Test: tests/cells.
 
 module systole_prim_clock_gate (

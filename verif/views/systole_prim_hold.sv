@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Simulation view of systole_prim_hold: in each cycle each stream is stalled with probability rate/256. The random sequence
-// depends on a seed and the instance's path. Rate and seed are read once, from verif/views/hold.h. A bench may drive `bench` by
-// its hierarchical name.
-// Docs: docs/cells.md. Test: tests/system.
+// Simulation view of systole_prim_hold: it stalls each stream in each cycle with probability rate/256. The random
+// sequence depends on the seed and the instance's path. Rate and seed are read once, from verif/views/hold.h. A bench
+// may drive `bench` by its hierarchical name. Docs: docs/cells.md. Test: tests/system.
 
 module systole_prim_hold #(
     parameter int unsigned Streams = 1
@@ -29,11 +28,11 @@ module systole_prim_hold #(
     return y ^ (y << 5);
   endfunction
 
-  // A bench drives it with `always @*`, because another process writes it too.
+  // A bench must drive it with `always @*`, because this process writes it, too.
   initial bench = '0;
 
-  // The generators are seeded with the seed, the instance's name and the stream's number. They never start at 0, where they
-  // would stay.
+  // Each generator is seeded with the seed, the instance's name and the number of the stream. It never starts at 0,
+  // where it would stay.
   initial begin
     string       name;
     logic [31:0] mixed;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Simulation view of systole_prim_sync. With SYSTOLE_SYNC_JITTER a change is seen one cycle late with probability 1/2, like a
-// change at the clock edge. Docs: docs/cells.md. Test: tests/cells/small_cells_test.cc.
+// Simulation view of systole_prim_sync. With SYSTOLE_SYNC_JITTER, a change is seen one cycle late with probability 1/2,
+// as if it came at the clock edge. Docs: docs/cells.md. Test: tests/cells/small_cells_test.cc.
 
 module systole_prim_sync #(
     parameter int unsigned Width = 1,

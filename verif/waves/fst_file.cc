@@ -28,7 +28,8 @@ std::vector<const Signal*> FstFile::FindAll(const std::string& path) const {
                              : std::vector<const Signal*>{signal};
   }
   const std::string front = path.substr(0, mark + 1);
-  // Indices of this dimension; what is behind may have more of them.
+  // The indices of this dimension. Further dimensions may follow, so an index
+  // may occur several times.
   std::set<int> indices;
   for (auto s = signals_.lower_bound(front);
        s != signals_.end() && absl::StartsWith(s->first, front); ++s) {
@@ -74,8 +75,8 @@ absl::StatusOr<std::unique_ptr<FstFile>> FstFile::Open(const std::string& file,
 
 FstFile::~FstFile() { fstReaderClose(reader_); }
 
-// A node of a chip is u_node in gen_node[core], or in a model of its own below
-// core<core>.
+// A chip's node is u_node in gen_node[core] or, if the core is a model of its
+// own, u_node below core<core>.
 void FstFile::ReadNames(int core) {
   const std::string model = absl::StrCat("core", core),
                     place = absl::StrCat("gen_node[", core, "]");
@@ -103,7 +104,8 @@ void FstFile::ReadNames(int core) {
       signal.width = static_cast<int>(h->u.var.length);
       signal.handle = h->u.var.handle;
       std::string path;
-      // From Verilator 5.03x on an array is a scope, and repeats its name.
+      // Since Verilator 5.03x, an array is a scope, and its elements repeat the
+      // array's name.
       const bool element = absl::StartsWith(signal.name, scopes.back() + "[");
       for (size_t i = top; i + (element ? 1 : 0) < scopes.size(); ++i)
         absl::StrAppend(&path, scopes[i], ".");
@@ -137,7 +139,7 @@ void FstFile::ForEachValue(
       &visitor, nullptr);
 }
 
-#else  // the Verilator of this build has no reader
+#else  // this Verilator has no reader
 
 absl::StatusOr<std::unique_ptr<FstFile>> FstFile::Open(const std::string& file,
                                                        int) {

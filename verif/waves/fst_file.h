@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The parts of an FST file that a view needs: names of signals, and the values
-// of a few of them.
+// The parts of an FST file that a view needs: the names of signals, and the
+// values of a few.
 
 #ifndef SYSTOLE_VERIF_WAVES_FST_FILE_H_
 #define SYSTOLE_VERIF_WAVES_FST_FILE_H_
@@ -30,8 +30,8 @@ struct Signal {
 
 class FstFile {
  public:
-  // core: whose signals, in a chip with two. kUnavailable: it cannot be read as
-  // FST; kNotFound: it has no node of a chip.
+  // core: the core whose signals are read, in a chip with two. kUnavailable:
+  // the file cannot be read as FST. kNotFound: it has no node of a chip.
   static absl::StatusOr<std::unique_ptr<FstFile>> Open(const std::string& file,
                                                        int core = 0);
   ~FstFile();
@@ -42,14 +42,14 @@ class FstFile {
   uint64_t end() const { return end_; }      // last time
   // Finds a signal by its path below the node; null: none.
   const Signal* Find(const std::string& path) const;
-  // A path with "[*]" finds all elements, sorted by index; it
-  // may occur again.
+  // Finds signals by path. "[*]" stands for all elements, sorted by index, and
+  // may occur several times.
   std::vector<const Signal*> FindAll(const std::string& path) const;
 
   std::vector<const Signal*> All() const;
 
-  // All values of the signals in order of time, as numbers; of more than 64
-  // bits, the low ones.
+  // Visits all values of the signals as numbers, in order of time. Of a value
+  // with more than 64 bits, it visits the low ones.
   void ForEachValue(const std::vector<const Signal*>& signals,
                     const std::function<void(uint64_t time, size_t signal,
                                              uint64_t value)>& visit);
@@ -59,7 +59,7 @@ class FstFile {
   void ReadNames(int core);
 
   void* reader_;
-  bool found_ = false;  // the node
+  bool found_ = false;  // a node was found
   uint64_t begin_ = 0, end_ = 0;
   std::map<std::string, Signal> signals_;
 };

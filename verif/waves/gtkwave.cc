@@ -106,7 +106,7 @@ std::string GtkwaveNames(const Names& names) {
 }
 
 std::string GtkwaveText(const View& view) {
-  // 200 pixels show 2^-zoom time units.
+  // At this zoom, 200 pixels show 2^-zoom time units.
   const double units = static_cast<double>(
       std::max<uint64_t>(view.to - std::min(view.from, view.to), 1));
   const double zoom = -std::log2(200.0 * units / static_cast<double>(kWaves));

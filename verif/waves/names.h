@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Names for the descriptors and layers of a core, from its program.
+// Names for the descriptors and layers of a core, taken from its program.
 
 #ifndef SYSTOLE_VERIF_WAVES_NAMES_H_
 #define SYSTOLE_VERIF_WAVES_NAMES_H_
@@ -20,7 +20,7 @@ struct Names {
   std::string name;  // name of the table: descriptor, layer, flag, opcode
   int bits = 0;      // of the signals
   std::map<uint64_t, std::string> texts;
-  uint64_t none = 0;  // this value means nothing: "-"
+  uint64_t none = 0;  // the value without a meaning: "-"
 };
 
 // Descriptors by index: "12 matmul conv1".

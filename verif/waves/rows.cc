@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Verilator records arrays up to this number of elements.
+// Verilator records arrays of up to this number of elements.
 constexpr int kRecordedElements = 32;
 
 // The format of a cell, by its name in view.json.
@@ -56,7 +56,7 @@ absl::StatusOr<std::vector<Group>> ReadRows(const FstFile& waveform,
       preset != nullptr &&
       std::max(preset->rows, preset->cols) > kRecordedElements;
   const Names& flags = names[TableOf(names, "flag")];
-  std::map<std::string, Json> signals;  // of the groups before
+  std::map<std::string, Json> signals;  // of the earlier groups
   std::vector<Group> groups;
   for (const Json& entry : view["groups"]) {
     Group group{entry["name"], entry.value("open", false), {}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The contents of a view, before it is written for one of the viewers.
+// The contents of a view, independent of the viewer.
 
 #ifndef SYSTOLE_VERIF_WAVES_ROWS_H_
 #define SYSTOLE_VERIF_WAVES_ROWS_H_
@@ -41,12 +41,12 @@ struct View {
   std::vector<Group> groups;
   std::vector<Names> names;
   std::vector<std::pair<uint64_t, std::string>> markers;  // 26 at most
-  uint64_t from = 0, to = 0;                              // what is shown first
+  uint64_t from = 0, to = 0;                              // shown at first
   std::vector<uint64_t> mark;  // at most one: the time of interest
 };
 
-// The rows of view.json that the waveform and the program's preset have.
-// kInternal: a row that should be there is missing.
+// The rows of view.json that exist in the waveform and for the program's
+// preset. kInternal: a required row is missing.
 absl::StatusOr<std::vector<Group>> ReadRows(const FstFile& waveform,
                                             const Program& program,
                                             const std::vector<Names>& names);

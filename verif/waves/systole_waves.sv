@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The signals that a reader of a waveform looks at first, bound into systole_node for simulation: the descriptor that each
-// queue runs and the flag it waits for, the activity and load of the array, the memory traffic. No logic depends on it, and
-// nothing is computed until a waveform is opened. Docs: docs/waves.md. Test: tests/waves.
+// The signals that a reader of a waveform looks at first: the descriptor that each queue runs, the flag that it waits
+// for, the activity and load of the array, the memory traffic. It is bound into systole_node for simulation. No logic
+// depends on it, and it computes nothing until a waveform is opened. Docs: docs/waves.md. Test: tests/waves.
 
 module systole_waves
   import systole_isa_pkg::*;
   import systole_presets_pkg::PcBits;
 #(
-    localparam int unsigned Queues = QueueSend  // those that every chip has
+    localparam int unsigned Queues = QueueSend  // the queues that every chip has
 ) (
     input logic                               clk_i,
     input logic                               rst_ni,
@@ -48,7 +48,7 @@ module systole_waves
   // Index and layer of the oldest descriptor in flight; all ones: none.
   index_t load_runs, weights_runs, mxu_runs, vector_runs, store_runs;
   tag_t   load_layer, weights_layer, mxu_layer, vector_layer, store_layer;
-  // The lowest flag that the head waits for and that is not available; NumFlags: none.
+  // The lowest flag that the head waits for and that is not available yet; NumFlags: none.
   flag_t  load_waits, weights_waits, mxu_waits, vector_waits, store_waits;
   // Index of the head; all ones: none.
   index_t load_next, weights_next, mxu_next, vector_next, store_next;

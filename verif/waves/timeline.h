@@ -15,7 +15,7 @@
 
 namespace systole::waves {
 
-// Times of the waveform; from > to: never.
+// An interval of times of the waveform; from > to: empty.
 struct Span {
   uint64_t from = ~uint64_t{0}, to = 0;
   void Add(uint64_t a, uint64_t b) {
@@ -29,8 +29,8 @@ struct LayerSpans {
   std::array<Span, isa::kNumQueues> queues;
 };
 
-// Layers that were active, by number. A descriptor counts from the time it is
-// the oldest one in flight of its queue until it is complete.
+// The layers that were active, by number. A descriptor is active from the time
+// it is the oldest one in flight of its queue until it completes.
 std::map<int, LayerSpans> ReadTimeline(FstFile& waveform,
                                        const Program& program);
 

@@ -30,7 +30,7 @@ absl::Status WriteText(const std::string& file, const std::string& text) {
 }
 
 // Adds a marker where each layer begins in the array or the vector unit. The
-// layer of interest gets a marker for each of its units, and one for its end.
+// layer of interest gets one marker for each of its units, and one for its end.
 void AddMarkers(const std::map<int, LayerSpans>& layers, const Program& program,
                 int layer, View& view) {
   constexpr std::array<const char*, isa::kNumQueues> kPhases = {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Views of a recorded waveform for people. A view has an overview in which
-// descriptors, layers and flags have the program's names, the signals of each
-// unit below it, and markers at the layers. It opens at the time of interest.
+// Views of a recorded waveform for human readers. A view has an overview in
+// which descriptors, layers and flags have the program's names. The signals of
+// each unit are below it, and markers show the layers. It opens at the time of
+// interest.
 //
-//   auto view = waves::WriteViews("build/waves/conv1.fst", program,
-//   /*layer=*/1);
+//   auto view =
+//       waves::WriteViews("build/waves/conv1.fst", program, /*layer=*/1);
 //   // gtkwave build/waves/conv1.gtkw
 
 #ifndef SYSTOLE_VERIF_WAVES_VIEW_H_
@@ -21,13 +22,13 @@
 
 namespace systole::waves {
 
-// Writes beside FILE.fst: FILE.gtkw, which it returns, for GTKWave, and the
-// folder FILE.view with the tables of names and, for Surfer, view.sucl, which
-// must be opened in that folder. The view opens on layer number `layer` if it
-// was active, and around the time `mark` if there is one; without either (-1),
-// on the whole recording. core: whose units are shown, in a chip with two.
-// kUnavailable: a file cannot be read or written; kInternal: the waveform lacks
-// a signal of view.json.
+// Writes files beside FILE.fst: FILE.gtkw for GTKWave, whose name it returns,
+// and the folder FILE.view with the tables of names and, for Surfer, view.sucl.
+// view.sucl must be opened in that folder. The view opens on layer number
+// `layer` if it was active, and around the time `mark` if there is one; without
+// either (-1), on the whole recording. core: the core whose units are shown, in
+// a chip with two. kUnavailable: a file cannot be read or written. kInternal:
+// the waveform lacks a signal of view.json.
 absl::StatusOr<std::string> WriteViews(const std::string& waveform,
                                        const Program& program, int layer,
                                        std::optional<uint64_t> mark = {},

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Constants that are stored sparsely. The dimensions are walked in the file's
-// order, those of the tensor and then those of blocks, each either dense or
-// with a list of the indices that are there.
+// Constants that are stored sparsely. The walk visits dimensions in the file's
+// order: those of the tensor, then those of blocks. Each dimension is either
+// dense or has a list of the indices that are stored.
 #include <algorithm>
 #include <cstring>
 
@@ -13,7 +13,7 @@
 namespace systole::import {
 namespace {
 
-// Of 8, 16 or 32 bits.
+// Lists of indices of 8, 16 or 32 bits.
 class Indices {
  public:
   Indices(tflite::SparseIndices kind, const void* table) {
@@ -27,7 +27,7 @@ class Indices {
     }
   }
   int64_t size() const { return static_cast<int64_t>(values_.size()); }
-  // -1 beyond the end.
+  // -1 beyond the end of the list.
   int64_t operator[](int64_t i) const {
     return 0 <= i && i < size() ? values_[i] : -1;
   }
@@ -43,7 +43,7 @@ class Indices {
 
 struct Level {
   bool dense = true;
-  int64_t size = 0;    // of a dense one
+  int64_t size = 0;    // of the tensor's dimension, or of the block
   int64_t stride = 0;  // in the tensor, in elements
   Indices segments, indices;
 };
@@ -57,11 +57,11 @@ class Walk {
         bytes_(element_bytes),
         dense_(dense) {}
 
-  // Visits what is stored below position `at` of a level; false at an index
-  // that is not inside.
+  // Copies the elements below position `at` of a level. Returns false if an
+  // index lies outside the tensor.
   bool Run(size_t level, int64_t at, int64_t offset) {
     if (++visits_ > kMostVisits * (elements_ + 1))
-      return false;  // lists that overlap
+      return false;  // overlapping lists
     if (level == levels_.size()) {
       const int64_t from = at * bytes_, to = offset * bytes_;
       if (from + bytes_ > static_cast<int64_t>(stored_.size()) ||
@@ -123,7 +123,7 @@ absl::StatusOr<std::vector<uint8_t>> Densified(const tflite::Tensor& tensor,
       std::max(static_cast<int64_t>(stored.size()) * kMostGrowth, kSmall))
     return Unsupported("a sparse tensor of ", stored.size(),
                        " bytes in the shape ", ir::ShapeText(shape));
-  // Sizes of the blocks, along the tensor's dimensions.
+  // The size of a block along each dimension of the tensor.
   Ints block(rank, 1);
   std::vector<Level> walk;
   std::vector<bool> seen(levels);

@@ -12,7 +12,7 @@ using B = tflite::BuiltinOperator;
 constexpr int kMostDepth = 16;
 
 // The subgraph as a region that takes values of these types. A region reads
-// only its parameters, so constants of the model are its own.
+// only its parameters, so it contains its own copies of the model's constants.
 std::shared_ptr<const ir::Module> Region(FloatOperator& in, int subgraph,
                                          const std::vector<ir::Type>& types) {
   FloatContext& context = in.graph().context();

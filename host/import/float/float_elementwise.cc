@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Arithmetic on two operands whose sizes of 1 stretch, comparisons, selections
-// and conversions.
+// Arithmetic on two operands, with sizes of 1 broadcast; comparisons,
+// selections and conversions.
 #include "host/import/float/float_operator.h"
 
 namespace systole::import {
@@ -30,8 +30,8 @@ void ImportSquaredDifference(FloatOperator& in) {
   in.Set(in.nodes().Binary(Op::kHloMultiply, d, d));
 }
 
-// Of integers: the quotient that is cut off, less 1 where the rest has the
-// other sign than the divisor.
+// For integers: the truncated quotient, less 1 where the remainder is not 0 and
+// its sign differs from the divisor's.
 void ImportFloorDiv(FloatOperator& in) {
   HloBuilder& n = in.nodes();
   const Value a = in.Real(0), b = in.Real(1);
@@ -53,7 +53,7 @@ void ImportFloorDiv(FloatOperator& in) {
   in.Set(n.Select(below, n.Binary(Op::kHloSubtract, quotient, 1), quotient));
 }
 
-// The rest has the sign of the divisor.
+// The remainder has the sign of the divisor.
 void ImportFloorMod(FloatOperator& in) {
   HloBuilder& n = in.nodes();
   const Value a = in.Real(0), b = in.Real(1);
@@ -79,7 +79,7 @@ void ImportNot(FloatOperator& in) {
   in.Set(in.nodes().Unary(Op::kHloNot, in.Raw(0)));
 }
 
-// SELECT may have a condition of a vector for the first dimension.
+// The condition of SELECT may be a vector along the first dimension.
 void ImportSelect(FloatOperator& in) {
   HloBuilder& n = in.nodes();
   Value condition = in.Raw(0);
@@ -114,13 +114,13 @@ void ImportCast(FloatOperator& in) {
   const Value x = in.Raw(0);
   const ElementType to = in.ResultType().element;
   if (!in.ok()) return;
-  // A truth value is whether the number is not 0.
+  // A number becomes the truth value of "not 0".
   in.Set(to == kI1 && x.type().element != kI1
              ? n.Compare(Direction::kNe, x, n.Like(x, 0))
              : n.Convert(x, to));
 }
 
-// QUANTIZE and DEQUANTIZE: Real and Set do the work.
+// QUANTIZE and DEQUANTIZE: Real and Set convert the values.
 void ImportRequantise(FloatOperator& in) { in.Set(in.Real(0)); }
 
 void ImportZerosLike(FloatOperator& in) {

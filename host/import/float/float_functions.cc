@@ -33,7 +33,7 @@ void ImportRelu0To1(FloatOperator& in) {
   in.Set(n.Binary(Op::kHloMinimum, n.Binary(Op::kHloMaximum, x, 0), 1));
 }
 
-// x where it is not below 0, otherwise `other`.
+// x where x >= 0, otherwise `other`.
 void SetAbove(FloatOperator& in, Value x, Value other) {
   HloBuilder& n = in.nodes();
   if (!in.ok()) return;

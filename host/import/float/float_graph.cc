@@ -14,8 +14,8 @@
 namespace systole::import {
 namespace {
 
-constexpr int64_t kMostOperators = 1 << 16;  // with those of regions
-constexpr int64_t kSmall = 16;               // constants that stay as they are
+constexpr int64_t kMostOperators = 1 << 16;  // including those in regions
+constexpr int64_t kSmall = 16;               // larger splats are broadcast
 
 std::optional<ElementType> ElementOf(tflite::TensorType type) {
   switch (type) {
@@ -49,7 +49,7 @@ std::optional<ElementType> ElementOf(tflite::TensorType type) {
   }
 }
 
-// The low half of a byte first.
+// Two values per byte; the first is in the low half.
 std::vector<uint8_t> Unpacked(absl::Span<const uint8_t> halves, int64_t count) {
   std::vector<uint8_t> values(count);
   for (int64_t i = 0; i < count; ++i) {
@@ -159,7 +159,7 @@ absl::StatusOr<std::optional<Affine>> FloatGraph::AffineOf(int index) const {
   if (!affine.per_channel()) return std::optional<Affine>(affine);
   const auto type = TypeOf(index);
   if (!type.ok()) return type.status();
-  // Of a vector there is one dimension only, whatever the file says.
+  // A vector has only one dimension, whatever the file says.
   affine.axis = type->rank() == 1 ? 0 : stored->quantized_dimension();
   if (affine.axis < 0 || affine.axis >= type->rank() ||
       type->shape[affine.axis] != static_cast<int64_t>(affine.scales.size())) {
@@ -273,7 +273,8 @@ absl::Status FloatGraph::AddInputs(const std::vector<ir::Type>* parameters) {
       shapes.erase(shape);
     }
     const Value value = nodes_.Parameter(name, *type);
-    // Of two inputs of one name, the second has another one.
+    // Names are unique: the second of two inputs with the same name gets
+    // another one.
     if (parameters == nullptr)
       value->attr<ir::ParameterAttributes>().name = value->name;
     const absl::Status status = Define(index, value);
@@ -323,7 +324,7 @@ absl::Status FloatGraph::AddOperators() {
     } else if (context_.refused.empty()) {
       return Prefixed(place, status);
     } else {
-      StandIn(*op);  // a replacement may be the cause
+      StandIn(*op);  // otherwise a stand-in may be the cause
     }
   }
   return absl::OkStatus();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A subgraph of a float model becomes a module of hlo/, or a region of one.
+// Converts a subgraph of a float model to a module of hlo/, or to a region of
+// one.
 #ifndef SYSTOLE_HOST_IMPORT_FLOAT_FLOAT_GRAPH_H_
 #define SYSTOLE_HOST_IMPORT_FLOAT_FLOAT_GRAPH_H_
 
@@ -30,8 +31,8 @@ constexpr ElementType kI1 = ElementType::kBool;
 // The product of the sizes, at most ir::kMaxElements + 1.
 int64_t SizeOf(const Ints& shape);
 
-// q stands for scale * (q - zero): one number of each for the tensor, or one
-// for each index of `axis`.
+// q stands for scale * (q - zero). There is one scale and zero point for the
+// tensor, or one for each index of `axis`.
 struct Affine {
   std::vector<float> scales;
   Ints zeros;
@@ -48,13 +49,13 @@ struct FloatContext {
   absl::Span<const uint8_t> file;
   const tflite::Model& model;
   const FloatOptions& options;
-  int64_t operators = 0;  // so far, in regions too
+  int64_t operators = 0;  // so far, including regions
   std::vector<Refusal> refused = {};
 };
 
 class FloatGraph {
  public:
-  // All arguments must outlive this. `depth`: of the region.
+  // All arguments must outlive this. `depth`: the nesting of the region.
   FloatGraph(FloatContext& context, const tflite::SubGraph& subgraph,
              ir::Module& module, int depth = 0)
       : context_(context),
@@ -75,9 +76,9 @@ class FloatGraph {
   // are recorded in the context, and parameters replace their results.
   absl::Status Import(const std::vector<ir::Type>* parameters = nullptr);
 
-  // The value of an input, of an earlier operator's result, or of a constant,
-  // which is added at its first use. A constant of one number is a scalar and a
-  // broadcast.
+  // The value of an input, of the result of an earlier operator, or of a
+  // constant. A constant is added at its first use. A larger constant
+  // whose elements are all equal becomes a scalar and a broadcast.
   absl::StatusOr<Value> ValueOf(int index);
   bool IsConstant(int index) const;
   // Sets the value of a tensor, which must not have one yet.
@@ -87,8 +88,8 @@ class FloatGraph {
   absl::StatusOr<ir::Type> TypeOf(int index) const;
   // Nothing for a tensor without a scale.
   absl::StatusOr<std::optional<Affine>> AffineOf(int index) const;
-  // Whether sizes differ from those in the file: it leaves some open, or the
-  // caller has given other sizes of inputs.
+  // Whether the tensor's sizes may differ from those in the file: the file
+  // leaves some open, or the caller has set other sizes of inputs.
   bool IsOpen(int index) const;
 
  private:
@@ -109,8 +110,8 @@ class FloatGraph {
 absl::Status ImportFloatOperator(FloatGraph& graph, const tflite::Operator& op,
                                  tflite::BuiltinOperator code);
 
-// The dense values of a constant sparse tensor. Errors: InvalidArgument;
-// Unimplemented beyond a thousand elements for each byte that is stored.
+// The dense values of a sparse constant. Errors: InvalidArgument for invalid
+// lists; Unimplemented for more than a thousand elements per stored byte.
 absl::StatusOr<std::vector<uint8_t>> Densified(const tflite::Tensor& tensor,
                                                absl::Span<const uint8_t> stored,
                                                const Ints& shape,

@@ -16,7 +16,7 @@ namespace {
 using B = tflite::BuiltinOperator;
 
 // Operators that int8 models may have between DEQUANTIZE and QUANTIZE, and
-// those that only move or convert.
+// operators that only move or convert values.
 bool StaysInInt8Models(B code) {
   switch (code) {
     case B::BuiltinOperator_QUANTIZE:

@@ -20,18 +20,18 @@
 namespace systole::import {
 
 struct FloatOptions {
-  // Of all products of floats (docs/hlo.md, "Products").
+  // For all products of floats (docs/hlo.md, "Products").
   ir::Precision precision = ir::Precision::kDefault;
-  // Shapes of inputs by name, in place of those in the file. "": of the only
+  // Shapes of inputs by name, instead of those in the file. "" names the only
   // input.
   std::map<std::string, ir::Ints> shapes = {};
-  // Which of the file's signatures; "" for the first subgraph.
+  // The name of the signature; "" selects the first subgraph.
   std::string signature = {};
 };
 
-// Whether the model computes with floats what the int8 operations (ReadTflite)
-// compute with integers only. False for what is no model, or does not have the
-// signature.
+// Whether the model has float arithmetic that the int8 operations (ReadTflite)
+// do only with integers. False if the bytes are no model, or the model lacks
+// the signature.
 bool IsFloatTflite(absl::string_view bytes, const std::string& signature = "");
 
 // The module is verified; its parameters have the names of the inputs. Errors:

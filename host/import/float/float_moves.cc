@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Moves of blocks, gathers and scatters, and constants made of numbers.
+// Moves of blocks, gathers, scatters, and constants that are computed from
+// numbers.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -54,8 +55,8 @@ void ImportFill(FloatOperator& in) {
   in.SetMoved(in.nodes().BroadcastTo(in.nodes().Reshape(x, {}), shape), 1);
 }
 
-// Whole slices along `axis`; the first `batch` dimensions go along with those
-// of the indices.
+// Gathers whole slices along `axis`. The first `batch` dimensions of x and of
+// the indices correspond.
 void Gather(FloatOperator& in, Value x, Value indices, int64_t axis,
             int64_t batch, int from) {
   if (!in.ok()) return;
@@ -93,7 +94,8 @@ void ImportLookup(FloatOperator& in) {
     Gather(in, x, indices, 0, 0, 1);
 }
 
-// The last dimension of the indices is a place in the first dimensions.
+// Each line of indices (the last dimension) is a position in the first
+// dimensions of x.
 void ImportGatherNd(FloatOperator& in) {
   const Value x = in.Raw(0), indices = in.Raw(1);
   if (!in.ok() ||
@@ -113,7 +115,7 @@ void ImportGatherNd(FloatOperator& in) {
   in.SetMoved(in.nodes().AddOne(Op::kHloGather, {x, indices}, a));
 }
 
-// Sums of the updates at their places, 0 elsewhere.
+// The sums of the updates at their positions, 0 elsewhere.
 void ImportScatterNd(FloatOperator& in) {
   HloBuilder& n = in.nodes();
   const Value indices = in.Raw(0), updates = in.Real(1);
@@ -152,7 +154,7 @@ void ImportDynamicUpdateSlice(FloatOperator& in) {
   in.SetMoved(n.AddOne(Op::kHloDynamicUpdateSlice, operands));
 }
 
-// The k largest of each line, and their places.
+// The k largest elements of each line, and their indices.
 void ImportTopK(FloatOperator& in) {
   HloBuilder& n = in.nodes();
   const Value x = in.Real(0);
@@ -216,7 +218,7 @@ void ImportDepthToSpace(FloatOperator& in) {
                         {s[0], s[1] * b, s[2] * b, c}));
 }
 
-// Blocks and borders of dimensions 1 to m.
+// Checks the blocks and borders of dimensions 1 to m.
 bool CheckBlocks(FloatOperator& in, Value x, const Ints& block,
                  const Ints& borders) {
   const auto sane = [](int64_t low) {
@@ -319,7 +321,7 @@ void ImportOneHot(FloatOperator& in) {
   in.Set(n.Select(here, n.Reshape(on, {}), n.Reshape(off, {})));
 }
 
-// Of constant bounds, as the size of the result depends on them.
+// The bounds must be constants, because they determine the size of the result.
 void ImportRange(FloatOperator& in) {
   HloBuilder& n = in.nodes();
   double bounds[3] = {};
@@ -345,7 +347,7 @@ void ImportRange(FloatOperator& in) {
                   bounds[0]));
 }
 
-// The constant became dense when it was read.
+// The constant was expanded when it was read.
 void ImportDensify(FloatOperator& in) { in.SetMoved(in.Raw(0)); }
 
 }  // namespace

@@ -90,7 +90,7 @@ Value FloatOperator::Dequantised(Value value, const Affine& affine) {
   return n.Binary(Op::kHloMultiply, value, spread(affine.scales));
 }
 
-// round(value / scale) + zero, halves away from zero, within the type.
+// round(value / scale) + zero, with halves away from zero, clamped to the type.
 Value FloatOperator::Requantised(Value value, const Affine& affine,
                                  ElementType element) {
   HloBuilder& n = nodes();

@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // The import of one operator of a float model: its operands, options and
-// results, and the families of operators.
+// results. Each family of operators has a list.
 #ifndef SYSTOLE_HOST_IMPORT_FLOAT_FLOAT_OPERATOR_H_
 #define SYSTOLE_HOST_IMPORT_FLOAT_FLOAT_OPERATOR_H_
 
@@ -13,8 +13,8 @@
 
 namespace systole::import {
 
-// An operand of a product: numbers that bf16 holds exactly if they come from
-// integers of 8 bits, and what the products are to be multiplied by.
+// An operand of a product: numbers, and the scales by which the products are
+// multiplied. Numbers from 8-bit integers are exact in bf16.
 struct Factor {
   Value value;                // f32
   std::vector<float> scales;  // none, one, or one for each result channel
@@ -50,11 +50,11 @@ class FloatOperator {
 
   // An operand as it is stored.
   Value Raw(int i);
-  // An operand of floats as f32; what a quantised operand stands for;
-  // other integers and truth values as they are.
+  // An operand as f32, if it holds floats or quantised values (dequantised).
+  // Other integers and truth values stay as they are.
   Value Real(int i);
   Factor FactorOf(int i, int64_t channel_axis);
-  // Constant integers, known at import.
+  // The values of integers that are constant at import.
   Ints Integers(int i);
   std::optional<Affine> AffineOf(int i) { return Quantised(Index(i)); }
   std::optional<Affine> ResultAffine(int i = 0) { return Quantised(Output(i)); }
@@ -67,16 +67,17 @@ class FloatOperator {
   }
   // A dimension; negative ones count from the end.
   int64_t Axis(int64_t axis, int64_t rank);
-  // Sorted, each once.
+  // Sorted, without duplicates.
   Ints Axes(const Ints& axes, int64_t rank);
 
-  // The limits of a fused activation.
+  // Applies the limits of a fused activation.
   Value Activated(Value value, tflite::Activation activation);
-  // Makes a value that Real operands became a result: with the activation, and
-  // rounded if the result is quantised.
+  // Makes `value` the result: applies the activation and, if the result is
+  // quantised, rounds. The value must come from Real operands.
   void Set(Value value, tflite::Activation activation = tflite::Activation_NONE,
            int output = 0);
-  // The same for a value that was only moved from operand `from`.
+  // The same for a value that was only moved from operand `from`, so it needs
+  // no rounding.
   void SetMoved(Value value, int from = 0, int output = 0);
 
   ir::Precision precision() const { return graph_.context().options.precision; }
@@ -99,7 +100,7 @@ struct Windows {
   // Low and high padding of inputs of these sizes (TensorFlow's SAME).
   void Pads(const Ints& sizes, Ints& low, Ints& high) const;
 };
-// Fails unless all sizes are at least 1 and moderate.
+// Fails unless all sizes are at least 1 and below a limit.
 bool CheckWindows(FloatOperator& in, const Windows& windows);
 
 using FloatImport = void (*)(FloatOperator& in);
@@ -109,10 +110,10 @@ struct FloatRule {
 };
 using FloatRules = std::vector<FloatRule>;
 
-// The operators of all lists.
+// All operators of all lists.
 std::vector<tflite::BuiltinOperator> FloatOperators();
 
-// One list for each family.
+// One list per family.
 FloatRules ProductRules();      // convolutions, dense layers
 FloatRules ElementwiseRules();  // arithmetic, comparisons, conversions
 FloatRules FunctionRules();     // activations and functions of one operand

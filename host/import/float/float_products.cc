@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Convolutions and dense layers. Weights of 8 bits are multiplied as they are
-// stored, which bf16 holds exactly; their scales multiply the sums.
+// Convolutions and dense layers. 8-bit weights are multiplied as they are
+// stored, because bf16 holds them exactly. Their scales multiply the sums.
 #include <algorithm>
 #include <numeric>
 
@@ -14,8 +14,8 @@ namespace {
 
 using B = tflite::BuiltinOperator;
 
-// Numbers that bf16 holds need one pass; else as the options say. Integers of
-// 16 bits need more than one part.
+// Numbers that are exact in bf16 need one pass. Others use the precision of the
+// options; integers of 16 bits need at least two parts.
 ir::Precision PrecisionOf(FloatOperator& in, const Factor& a, const Factor& b) {
   if (a.exact && b.exact) return ir::Precision::kDefault;
   for (int i : {0, 1, 2}) {
@@ -26,7 +26,8 @@ ir::Precision PrecisionOf(FloatOperator& in, const Factor& a, const Factor& b) {
   return in.precision();
 }
 
-// Scales of both factors and the bias, along the last dimension.
+// Multiplies the sums by the scales of both factors and adds the bias, along
+// the last dimension.
 void SetProduct(FloatOperator& in, Value sums, const Factor& a, const Factor& b,
                 int bias, tflite::Activation activation) {
   HloBuilder& n = in.nodes();
@@ -92,7 +93,7 @@ Value Convolved(FloatOperator& in, const Factor& input, const Factor& weights,
   return sums;
 }
 
-// An input of NHWC and weights of four dimensions.
+// Checks for an NHWC input and weights of the same rank.
 bool CheckImages(FloatOperator& in, Value input, Value weights, int rank) {
   return in.Require(
       input.type().rank() == rank && weights.type().rank() == rank &&
@@ -149,8 +150,9 @@ void ImportDepthwise(FloatOperator& in) {
              o->activation());
 }
 
-// The gradient of a convolution of the given result: a convolution over the
-// input with strides between its elements, with the window reversed.
+// A transposed convolution with the result shape `result`: the gradient of a
+// convolution. It is computed as a convolution with reversed windows over the
+// input, which is dilated by the strides.
 void Transposed(FloatOperator& in, const Windows& windows, const Factor& input,
                 const Factor& weights, const Ints& result,
                 ir::HloConvolutionAttributes a, tflite::Activation activation) {
@@ -269,7 +271,7 @@ void ImportFullyConnected(FloatOperator& in) {
   SetProduct(in, sums, input, weights, 2, o->activation());
 }
 
-// Outer dimensions of 1 stretch.
+// Outer dimensions of size 1 are broadcast.
 void ImportBatchMatmul(FloatOperator& in) {
   const auto* o = in.Read(in.op().options_as_BatchMatMulOptions());
   Factor left = in.FactorOf(0, -1), right = in.FactorOf(1, -1);
@@ -291,7 +293,7 @@ void ImportBatchMatmul(FloatOperator& in) {
   };
   const auto rank = static_cast<int64_t>(outer->size());
   ir::HloDotAttributes a;
-  // One right matrix for all left ones is no batch.
+  // If all left matrices share one right matrix, the product needs no batch.
   const bool shared = SizeOf(outer_y) == 1;
   if (shared) {
     right.value = n.Reshape(right.value, {y.end() - 2, y.end()});

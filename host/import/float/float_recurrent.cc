@@ -18,7 +18,7 @@ namespace {
 
 using B = tflite::BuiltinOperator;
 
-// Operands: first of the four gates' weights, and others.
+// Operand numbers: the first of the weights of the four gates, and so on.
 constexpr int kInputWeights = 1, kRecurrentWeights = 5, kPeepholes = 9,
               kBiases = 12, kProjection = 16, kNormalisation = 20;
 
@@ -51,7 +51,7 @@ Gates GatesOf(FloatOperator& in, int first) {
   return gates;
 }
 
-// x W^T, with the scales of the rows of W; over the last dimension of x.
+// x W^T, times the scales of the rows of W, over the last dimension of x.
 Value Product(HloBuilder& n, Value x, Value weights, Value scales,
               ir::Precision precision) {
   if (!n.ok()) return x;
@@ -66,7 +66,7 @@ Value Product(HloBuilder& n, Value x, Value weights, Value scales,
   return n.Binary(Op::kHloMultiply, sums, scales);
 }
 
-// The states after a step: hidden, cell, all outputs.
+// The states after a step: hidden state, cell, outputs of all steps.
 Values Step(HloBuilder& n, const Value& step, const Values& now,
             const Value& inputs, const Gates& recurrent, float clip,
             ir::Precision precision) {

@@ -34,8 +34,8 @@ void ImportReduce(FloatOperator& in) {
   in.Set(y);
 }
 
-// The first of the largest (smallest) elements: of two elements, the one that
-// is larger, or the one that comes first.
+// The index of the largest (smallest) element. The region keeps the larger of
+// two elements, or the first one if they are equal.
 std::shared_ptr<const ir::Module> ArgumentRegion(HloBuilder& n,
                                                  const ir::Type& element,
                                                  const ir::Type& index,
@@ -67,7 +67,7 @@ void ImportArgument(FloatOperator& in) {
   }
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const ir::Type number{element, {}, {}}, place{kI32, {}, {}};
-  // Of integers -infinity is the least one.
+  // For integers, -infinity is converted to the lowest value.
   const Values both = n.Add(Op::kHloReduce,
                             {x, n.Iota({kI32, x.type().shape, {}}, axis),
                              n.Scalar(element, kMax ? -kInfinity : kInfinity),
@@ -109,14 +109,14 @@ void ImportL2Normalization(FloatOperator& in) {
          o ? o->activation() : tflite::Activation_NONE);
 }
 
-// One window along every dimension.
+// A window of size 1 along every dimension.
 ir::HloWindowAttributes Unit(int64_t rank) {
   const Ints ones(rank, 1), zeros(rank, 0);
   return {ones, ones, ones, ones, zeros, zeros};
 }
 
-// x / (bias + alpha * sum of squares) ^ beta, of the channels from c - radius
-// to c + radius - 1, as the reference kernel counts them.
+// x / (bias + alpha * sum of squares) ^ beta. The sum covers channels c -
+// radius to c + radius - 1, as in the reference kernel.
 void ImportLocalResponse(FloatOperator& in) {
   HloBuilder& n = in.nodes();
   const auto* o =
@@ -205,7 +205,7 @@ void ImportMaxPool(FloatOperator& in) {
          PoolActivation(in));
 }
 
-// Elements of the input in each window along dimension 1 + `i`.
+// The number of input elements in each window along dimension 1 + `i`.
 std::vector<float> Counts(const Pool& pool, int i, int64_t positions) {
   const auto& a = pool.attributes;
   const int64_t size = pool.x.type().shape[1 + i];
@@ -218,7 +218,7 @@ std::vector<float> Counts(const Pool& pool, int i, int64_t positions) {
   return counts;
 }
 
-// The mean of the elements in the windows, without the padding.
+// The mean of the elements in each window, without the padding.
 Value Averaged(FloatOperator& in, Value x, const Pool& pool) {
   constexpr int64_t kMostPositions = 1 << 16;
   HloBuilder& n = in.nodes();

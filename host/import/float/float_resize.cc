@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR, one dimension after the other.
-// A place of the result lies at `scale` times its index of the input, or half
-// an element further on either side with half_pixel_centers.
+// Index i of the result corresponds to the position i * scale of the input.
+// With half_pixel_centers it is (i + 0.5) * scale - 0.5.
 #include <algorithm>
 #include <cmath>
 
@@ -14,8 +14,8 @@ namespace {
 
 using B = tflite::BuiltinOperator;
 
-constexpr int64_t kMostPixels = 1 << 16;  // of a line
-constexpr int64_t kMostShift = 4;         // without a gather
+constexpr int64_t kMostPixels = 1 << 16;  // per dimension
+constexpr int64_t kMostShift = 4;         // more: a gather
 
 struct Resized {
   bool align_corners = false, half_pixels = false;
@@ -87,9 +87,10 @@ Value Take(HloBuilder& n, const Value& x, int64_t dimension,
   return n.AddOne(Op::kHloGather, {x, n.Integers(indices, kI32)}, a);
 }
 
-// The slices of these indices. Where the size becomes a multiple, the indices
-// of each phase follow each other, but for the ends: slices of the input with
-// its ends repeated, in place of a gather.
+// The slices at these indices. If the new size is a multiple of the old one,
+// the indices of each phase usually are consecutive, except at the ends. The
+// result is then built from slices of the input with repeated ends, without a
+// gather.
 Value Taken(HloBuilder& n, Value x, int64_t dimension, const Ints& indices) {
   if (!n.ok()) return x;
   const int64_t size = x.type().shape[dimension];
@@ -101,7 +102,7 @@ Value Taken(HloBuilder& n, Value x, int64_t dimension, const Ints& indices) {
   with_phase.insert(with_phase.begin() + dimension + 1, 1);
   result[dimension] = count;
   for (int64_t phase = 0; phase < phases; ++phase) {
-    // Index i of the phase is i + shift, moved inside.
+    // Index i of the phase should be i + shift, clamped.
     const int64_t middle = size / 2;
     const int64_t shift = indices[middle * phases + phase] - middle;
     if (std::abs(shift) > kMostShift) return Take(n, x, dimension, indices);
@@ -129,7 +130,7 @@ Value Taken(HloBuilder& n, Value x, int64_t dimension, const Ints& indices) {
 Value Interpolated(HloBuilder& n, Value x, int64_t dimension,
                    const Resized& resized, int64_t to) {
   if (!n.ok() || x.type().shape[dimension] == to) {
-    // Places are those of the input, with any convention.
+    // With equal sizes, every convention gives the input's positions.
     return x;
   }
   const Neighbours all = NeighboursOf(resized, x.type().shape[dimension], to);
@@ -155,7 +156,7 @@ void ImportBilinear(FloatOperator& in) {
   in.Set(Interpolated(in.nodes(), rows, 2, resized, resized.sizes[1]));
 }
 
-// The index below the place; with align_corners the nearest one.
+// The index below the position or, with align_corners, the nearest one.
 Ints NearestOf(const Resized& resized, int64_t from, int64_t to) {
   const float scale = ScaleOf(resized, from, to);
   const float offset = resized.half_pixels ? 0.5f : 0.0f;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Moves given by shapes, axes and positions, which are known at import.
+// Moves by shapes, axes and positions that are constant at import.
 #include <algorithm>
 #include <numeric>
 
@@ -80,7 +80,7 @@ void ImportTranspose(FloatOperator& in) {
     in.SetMoved(in.nodes().Transpose(x, permutation));
 }
 
-// What the padding is filled with: the number that stands for 0.
+// The padding value: the stored number that stands for 0.
 Value Filling(FloatOperator& in, Value x, int operand) {
   if (in.Has(operand)) return in.nodes().Reshape(in.Raw(operand), {});
   const auto affine = in.AffineOf(0);
@@ -105,7 +105,7 @@ void ImportPad(FloatOperator& in) {
   in.SetMoved(in.nodes().Pad(x, Filling(in, x, 2), low, high));
 }
 
-// REFLECT leaves the border element out, SYMMETRIC repeats it.
+// REFLECT does not repeat the border element; SYMMETRIC does.
 void ImportMirrorPad(FloatOperator& in) {
   HloBuilder& n = in.nodes();
   const auto* o = in.Read(in.op().options_as_MirrorPadOptions());
@@ -140,7 +140,7 @@ void ImportConcatenation(FloatOperator& in) {
   HloBuilder& n = in.nodes();
   const auto* o = in.Read(in.op().options_as_ConcatenationOptions());
   if (!in.ok() || !in.Require(in.inputs() > 0, "no operands")) return;
-  // Quantised operands may differ in scale.
+  // Quantised operands may have different scales.
   bool alike = o->activation() == tflite::Activation_NONE;
   for (int i = 0; i < in.inputs(); ++i)
     alike = alike && in.AffineOf(i) == in.ResultAffine();
@@ -190,7 +190,7 @@ void ImportUnpack(FloatOperator& in) {
     in.SetMoved(n.Reshape(n.SliceIn(x, axis, i, i + 1), shape), 0, i);
 }
 
-// Parts of `sizes`, one of which may be -1: what is left.
+// Splits into parts of `sizes`. One size may be -1: the rest.
 void Split(FloatOperator& in, Value x, int operand, const Ints& axes,
            Ints sizes) {
   if (!in.ok() || !in.Require(axes.size() == 1, axes.size(), " axes")) return;
@@ -358,7 +358,7 @@ void ImportReverse(FloatOperator& in) {
   in.SetMoved(in.nodes().Reverse(x, in.Axes(given, x.type().rank())));
 }
 
-// Shapes are static, so this is a constant.
+// The shape is static, so the result is a constant.
 void ImportShape(FloatOperator& in) {
   const Value x = in.Raw(0);
   const ElementType element = in.ResultType().element;

@@ -37,9 +37,10 @@ Literal LiteralOf(ir::ElementType element, const std::vector<double>& values) {
     out.reserve(values.size());
     for (const double value : values) {
       if constexpr (std::is_same_v<T, ir::Bool>) {
-        out.push_back(ir::Bool(value > 0));  // -inf: the least one
+        out.push_back(ir::Bool(value > 0));  // -inf: false, the lowest value
       } else if constexpr (std::is_integral_v<T>) {
-        // The nearest number of the type; 2^63 is no double of it.
+        // Saturates. The double of the limit 2^63 - 1 is 2^63, which would
+        // overflow.
         if (value >= static_cast<double>(std::numeric_limits<T>::max())) {
           out.push_back(std::numeric_limits<T>::max());
         } else if (value <=
@@ -120,7 +121,7 @@ std::string HloBuilder::NameOf(const std::string& kind) {
 }
 
 void HloBuilder::NameResult(const Value& value) {
-  // Nodes of other operators keep their names.
+  // A node of an earlier operator keeps its name.
   if (!ok() || state_.name.empty() || own_.count(value.node) == 0 ||
       value->location != state_.location ||
       !absl::StartsWith(value->name, state_.name))
@@ -270,7 +271,8 @@ Values HloBuilder::Add(Op op, const Values& operands, ir::Attributes attributes,
   node.regions = std::move(regions);
   node.location = state_.location;
   if (!shaped && !operands.empty()) {
-    // Rules compare the number of results with that of the operands.
+    // The rules of these operations compare the number of results with the
+    // number of operands.
     if (op == Op::kHloWhile || op == Op::kHloSort || op == Op::kHloReduce ||
         op == Op::kHloReduceWindow || op == Op::kHloIf ||
         op == Op::kHloScatter) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Builds a module of the operations of hlo/ value by value, for importers whose
-// operators are several of these. Types follow from the rules of the operations
-// (host/ir/hlo/rules.h). What depends on constants alone is computed at once,
-// so that shapes which a model computes are known.
+// Builds a module of hlo/ value by value, for importers whose operators expand
+// to several operations. The rules of the operations (host/ir/hlo/rules.h)
+// infer the types. What depends only on constants is computed at once, so
+// shapes that a model computes are known.
 //
 //   BuildState state;
 //   HloBuilder b(module, state);
@@ -12,8 +12,8 @@
 //   Value y = b.Binary(Op::kHloAdd, b.Binary(Op::kHloMultiply, x, w), bias);
 //   if (!state.status.ok()) return state.status;
 //
-// The first error is kept in the state. After it every function returns a
-// value of kMaxRank dimensions of size 1, which stands for no result.
+// The state keeps the first error. After an error, every function returns a
+// placeholder: a value of kMaxRank dimensions of size 1.
 #ifndef SYSTOLE_HOST_IMPORT_HLO_HLO_BUILDER_H_
 #define SYSTOLE_HOST_IMPORT_HLO_HLO_BUILDER_H_
 
@@ -40,23 +40,23 @@ using ir::Op;
 using ir::Value;
 using Values = std::vector<Value>;
 
-// What the builders of a module and of its regions share.
+// State that the builders of a module and of its regions share.
 struct BuildState {
   absl::Status status;
   ir::Precision precision = ir::Precision::kDefault;
-  // Whether floats that depend on constants alone are computed, too. Otherwise
+  // Whether floats that depend only on constants are computed, too. Otherwise
   // weights stay as they are stored.
   bool folds_floats = true;
-  // Of the nodes that are added: what their names begin with, and where in the
-  // model they come from.
+  // For the nodes that are added next: the prefix of their names, and their
+  // location in the model.
   std::string name, location;
   int64_t nodes = 0;
 };
 
 class HloBuilder {
  public:
-  // All must outlive the builder, the only one of its module. outer: of the
-  // module around a region.
+  // All arguments must outlive the builder. A module has one builder. outer:
+  // the builder of the module around a region.
   HloBuilder(ir::Module& module, BuildState& state, HloBuilder* outer = nullptr)
       : module_(module), state_(state), outer_(outer) {}
 
@@ -64,19 +64,19 @@ class HloBuilder {
   BuildState& state() { return state_; }
   ir::Module& module() { return module_; }
   const absl::Status& status() const { return state_.status; }
-  // Keeps the error, if it is the first; the value that stands for no result.
+  // Keeps the error if it is the first. Returns the placeholder.
   Value Fail(const absl::Status& status);
-  // An operator of the model begins, without an error.
+  // Begins an operator of the model.
   void Begin(std::string name, std::string location);
-  // The operator's result gets the operator's own name, if the operator made
-  // it.
+  // Gives the result the operator's own name, if one of the operator's nodes
+  // computes it.
   void NameResult(const Value& value);
 
   Value Parameter(const std::string& name, const ir::Type& type,
                   const std::string& input = "");
-  // A value of this module, or of one around it: that becomes a parameter.
+  // The value in this module. A value of an outer module becomes a parameter.
   Value Here(const Value& value);
-  // Values of outer modules that became parameters, in their order.
+  // The values of outer modules that became parameters, in order.
   const Values& captured() const { return captured_; }
   // Adds parameters for values that another region of the node captured.
   void Capture(const Values& values);
@@ -86,13 +86,13 @@ class HloBuilder {
   Value Integers(const Ints& values,
                  ir::ElementType element = ir::ElementType::kInt64);  // [n]
   Value Floats(const std::vector<float>& values);                     // f32 [n]
-  // One number in every element.
+  // A tensor whose elements are all this number.
   Value Filled(const ir::Type& type, double value);
   Value Like(const Value& x, double value) { return Filled(x.type(), value); }
-  // The value if it depends on constants alone and has at most 2^24 elements.
+  // The value, if it depends only on constants and has at most 2^24 elements.
   std::optional<Literal> ConstantOf(const Value& value);
 
-  // Elementwise, the smaller shape stretched as NumPy does.
+  // Elementwise operations, with broadcasting as in NumPy.
   Value Unary(Op op, const Value& x);
   Value Binary(Op op, const Value& x, const Value& y);
   Value Binary(Op op, const Value& x, double y);
@@ -108,7 +108,7 @@ class HloBuilder {
   Value Transpose(const Value& x, const Ints& permutation);
   Value Slice(const Value& x, const Ints& start, const Ints& limit,
               const Ints& strides);
-  // Elements first to limit - 1 of one dimension.
+  // Elements first .. limit - 1 along one dimension.
   Value SliceIn(const Value& x, int64_t dimension, int64_t first, int64_t limit,
                 int64_t stride = 1);
   Value Concatenate(const Values& values, int64_t dimension);
@@ -117,8 +117,8 @@ class HloBuilder {
   Value Reverse(const Value& x, const Ints& dimensions);
   Value Iota(const ir::Type& type, int64_t dimension);
 
-  // Combines the elements by add, multiply, maximum, minimum, and, or; the
-  // dimensions stay with size 1 if `keep`.
+  // Reduces by add, multiply, maximum, minimum, and, or. With `keep`, the
+  // reduced dimensions stay, with size 1.
   Value Reduce(Op op, const Value& x, const Ints& dimensions,
                bool keep = false);
   Value ReduceWindow(Op op, const Value& x,
@@ -127,8 +127,8 @@ class HloBuilder {
   Value Convolution(const Value& x, const Value& kernel,
                     ir::HloConvolutionAttributes how);
 
-  // Any operation. shaped: the type of a result that does not follow from the
-  // operands alone (constants, reshape, convert, products).
+  // Adds any operation. shaped: the result's type, if it does not follow from
+  // the operands (constants, reshape, convert, products).
   Values Add(Op op, const Values& operands, ir::Attributes attributes = {},
              std::optional<ir::Type> shaped = std::nullopt,
              std::vector<std::shared_ptr<const ir::Module>> regions = {});
@@ -138,16 +138,18 @@ class HloBuilder {
     return Add(op, operands, std::move(attributes), std::move(shaped),
                std::move(regions))[0];
   }
-  // A region with scalar parameters, or of these types.
+  // Builds a region, with parameters of these types or scalar ones.
   std::shared_ptr<const ir::Module> Region(
       const std::vector<ir::Type>& parameters,
       const std::function<Values(HloBuilder&, const Values&)>& body);
-  // body(inner, i, states) for i = 0 to count - 1 (i32): the states at the end.
-  // The body may read values of this module through inner.Here.
+  // A loop: calls body(inner, i, states) for i = 0 .. count - 1 (i32) and
+  // returns the final states. The body may read values of this module through
+  // inner.Here.
   Values Repeat(int64_t count, const Values& states,
                 const std::function<Values(HloBuilder&, const Value& i,
                                            const Values&)>& body);
-  // While the condition of the states holds: the states at the end.
+  // A loop that runs while the condition of the states holds. Returns the final
+  // states.
   Values While(
       const Values& states,
       const std::function<Value(HloBuilder&, const Values&)>& condition,
@@ -155,12 +157,12 @@ class HloBuilder {
 
  private:
   Value NoResult();
-  // The name, with a number if the module has it already.
+  // The name, with a number appended if the module already has it.
   std::string Unique(const std::string& base);
   std::string NameOf(const std::string& kind);
-  // Counted and known as one of this module.
+  // Adds a node and records that it belongs to this module.
   ir::Node* Own(ir::Node node);
-  // The values of the operands, if the operation is to be computed at once.
+  // The values of the operands, if the operation can be computed at once.
   std::optional<std::vector<Literal>> Folded(Op op, const Values& operands,
                                              int64_t elements, bool floats);
 
@@ -169,7 +171,7 @@ class HloBuilder {
   HloBuilder* outer_;
   Values captured_;
   std::unordered_set<const ir::Node*> own_;
-  std::unordered_map<std::string, int> names_;  // uses of each
+  std::unordered_map<std::string, int> names_;  // number of uses of each
   std::unordered_map<const ir::Node*, std::vector<std::pair<int, Value>>> here_;
   std::unordered_map<const ir::Node*, std::vector<Literal>> known_;
   std::unique_ptr<ir::Module> scratch_;

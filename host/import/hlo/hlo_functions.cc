@@ -46,8 +46,8 @@ Value LogSoftmax(HloBuilder& b, const Value& x, int64_t axis) {
   return b.Binary(Op::kHloSubtract, less, b.Unary(Op::kHloLog, sum));
 }
 
-// x P(x^2) / Q(x^2) of x within -4 .. 4. The coefficients are a minimax fit of
-// this form.
+// x P(x^2) / Q(x^2), with x clamped to -4 .. 4. The coefficients are a minimax
+// fit of this form.
 Value Erf(HloBuilder& b, const Value& x) {
   const Value within = b.Clamp(-4, x, 4);
   const Value square = Times(b, within, within);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Functions of floats that are several operations of hlo/.
+// Functions of floats that expand to several operations of hlo/.
 #ifndef SYSTOLE_HOST_IMPORT_HLO_HLO_FUNCTIONS_H_
 #define SYSTOLE_HOST_IMPORT_HLO_HLO_FUNCTIONS_H_
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The single operations of HloBuilder.
+// The methods of HloBuilder that add a single operation.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -21,8 +21,8 @@ absl::Status DoNotStretch(const Value& x, const Value& y) {
                    " do not go together"));
 }
 
-// The element that an operation combines with any other to that one. For a
-// maximum of integers it is the least one, to which -infinity is rounded.
+// The identity element of an operation: combined with x, it gives x. For the
+// maximum of integers it is the lowest value, to which -infinity is converted.
 Value IdentityOf(HloBuilder& b, Op op, const Value& x) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double identity = op == Op::kHloMaximum   ? -kInfinity
@@ -32,7 +32,7 @@ Value IdentityOf(HloBuilder& b, Op op, const Value& x) {
   return b.Scalar(x.type().element, identity);
 }
 
-// The operation as a region of two scalars.
+// The operation as a region on two scalars.
 std::shared_ptr<const ir::Module> Combining(HloBuilder& b, Op op,
                                             const Value& x) {
   const Type scalar{x.type().element, {}, {}};
@@ -100,7 +100,8 @@ Value HloBuilder::BroadcastTo(const Value& x, const Ints& shape) {
 
 Value HloBuilder::BroadcastInDim(const Value& x, const Ints& shape,
                                  const Ints& dims) {
-  // A scalar that was stretched already is stretched once.
+  // A broadcast scalar is broadcast from the scalar again, so there is only one
+  // broadcast.
   if (x->op == Op::kHloBroadcastInDim && x->operands[0].type().rank() == 0)
     return BroadcastInDim(x->operands[0], shape, {});
   return AddOne(Op::kHloBroadcastInDim, {x}, ir::HloDimensionsAttributes{dims},

@@ -24,8 +24,8 @@ class ByteReader {
  public:
   explicit ByteReader(absl::string_view file)
       : file_(file), at_(0), end_(file.size()) {}
-  // `part` is a part of `file`; offsets in messages count from the begin of the
-  // file.
+  // `part` is a part of `file`. Offsets in messages count from the beginning of
+  // the file.
   ByteReader(absl::string_view file, absl::string_view part)
       : file_(file), at_(part.data() - file.data()), end_(at_ + part.size()) {}
 
@@ -47,8 +47,8 @@ class ByteReader {
   absl::string_view Bytes(uint64_t size);
   // The text up to a zero byte, which is skipped.
   absl::string_view Text();
-  // Skips padding up to a multiple of `alignment`, counted from the begin of
-  // the file.
+  // Skips padding up to a multiple of `alignment`, counted from the beginning
+  // of the file.
   void Align(uint64_t alignment);
   // Reads an index and checks that it is below `limit`; `what` names it in the
   // message.
@@ -57,7 +57,7 @@ class ByteReader {
   }
   size_t CheckIndex(uint64_t index, size_t limit, const char* what);
 
-  // Takes over the error of a part's reader, if it has one.
+  // Takes over the error of the reader of a part, if it has one.
   void Absorb(const ByteReader& part) {
     if (!status_.ok() || part.ok()) return;
     status_ = part.status_;

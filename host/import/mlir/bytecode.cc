@@ -14,7 +14,7 @@ namespace {
 constexpr absl::string_view kMagic = "ML\xefR";
 constexpr uint64_t kNewestVersion = 6;
 
-// First versions of the format with a feature.
+// The format version that introduced each feature.
 constexpr uint64_t kDialectVersions = 1;
 constexpr uint64_t kCountOfNames = 4;
 constexpr uint64_t kRegisteredFlags = 5;
@@ -78,8 +78,8 @@ class FileReader {
     }
   }
 
-  // The lengths in reverse order, then all texts, each with a zero byte at its
-  // end.
+  // The section has the lengths in reverse order, then all texts, each followed
+  // by a zero byte.
   absl::Status ReadStrings() {
     ByteReader in = Part(kStrings);
     std::vector<uint64_t> sizes(in.Count());
@@ -136,8 +136,8 @@ class FileReader {
     return in.ok() ? dialects_[index] : absl::string_view();
   }
 
-  // Groups of external resources, which nothing refers to, then those of the
-  // dialects.
+  // The groups of external resources come first; nothing refers to them. The
+  // groups of the dialects follow.
   absl::Status ReadResources() {
     if (!found_[kResourceOffsets]) return absl::OkStatus();
     ByteReader in = Part(kResourceOffsets);

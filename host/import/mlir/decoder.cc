@@ -186,7 +186,7 @@ absl::Status UnpackElements(Module& module, Attribute& elements) {
   const int64_t size = elements.data.size();
   if (count < 0) return absl::DataLossError("dense elements of unknown shape");
   if (bytes == 0) return absl::OkStatus();
-  // A number of elements that no file can hold must be a splat.
+  // A splat may have more elements than any file can hold.
   const bool all = count <= size && count * bytes == size;
   if (element.kind == Type::Kind::kBoolean ||
       (element.kind == Type::Kind::kInteger && element.width == 1)) {

@@ -73,8 +73,8 @@ void ReadSdyAttribute(const Decoder& decoder, ByteReader& in, Attribute& out);
 // skipped.
 absl::Status UnpackElements(Module& module, Attribute& elements);
 
-// Checks that types and attributes do not contain themselves, have the parts of
-// their kind, and are of bounded depth and tree size.
+// Checks that no type or attribute contains itself, that each has the parts of
+// its kind, and that depth and tree size are bounded.
 absl::Status CheckStructure(const Module& module);
 
 }  // namespace systole::mlir

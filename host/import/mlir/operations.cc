@@ -12,7 +12,7 @@ namespace {
 constexpr int kMaxDepth = 200;  // nesting of regions
 constexpr int kOperationSection = 4;
 
-// First versions of the format with a feature.
+// The format version that introduced each feature.
 constexpr uint64_t kIsolatedSections = 2;
 constexpr uint64_t kUseListOrders = 3;
 constexpr uint64_t kArgumentsWithoutLocation = 4;
@@ -30,9 +30,9 @@ enum Parts : uint8_t {
 
 constexpr ValueId kUndefined = ~ValueId{0};
 
-// The values that operands may refer to, by number: those of the enclosing
-// regions, up to one that is isolated from above. The numbers of a region
-// follow all numbers of the region around it, including those defined later.
+// The values that operands can refer to, by number: those of the enclosing
+// regions, up to a region isolated from above. The numbers of a region come
+// after all numbers of the region around it, even those defined later.
 struct Scope {
   std::vector<ValueId> values;
   std::vector<size_t> next;  // of each open region: the next number

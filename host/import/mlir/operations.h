@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The operations of a bytecode file, after its tables are read.
+// Reads the operations of a bytecode file. Its tables have been read before.
 #ifndef SYSTOLE_HOST_IMPORT_MLIR_OPERATIONS_H_
 #define SYSTOLE_HOST_IMPORT_MLIR_OPERATIONS_H_
 
@@ -31,7 +31,7 @@ struct Tables {
 absl::Status ReadOperations(const Decoder& decoder, const Tables& tables,
                             absl::string_view section, Module& module);
 
-// Header of a section; afterwards `in` is behind its data.
+// Reads the header of a section. Afterwards `in` is past the section's data.
 struct Section {
   int id = 0;
   absl::string_view data;

@@ -25,7 +25,7 @@ int64_t Integer(const Attribute& attribute, size_t index) {
   return index < attribute.integers.size() ? attribute.integers[index] : 0;
 }
 
-// List number `list` of the lists in `elements`, which begin at `first`.
+// List number `list`. The lists are stored in `elements`, from `first` on.
 Attributes List(const Attribute& attribute, size_t list, size_t first) {
   const Attributes all = attribute.elements;
   const size_t begin = list == 0 ? first : Integer(attribute, list - 1);

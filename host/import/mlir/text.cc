@@ -208,7 +208,7 @@ std::string BuiltinText(const Attribute& attribute) {
   }
 }
 
-// Numbers, then attributes; the fields of shardings have names.
+// Numbers first, then attributes. Fields of shardings are printed with names.
 std::string StructText(const Attribute& attribute) {
   if (attribute.name == "type_extensions") {
     return absl::StrCat("bounds = [", absl::StrJoin(attribute.integers, ", "),

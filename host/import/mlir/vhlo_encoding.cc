@@ -68,7 +68,7 @@ enum AttributeCode : uint64_t {
   kMesh = 25,
 };
 
-// The cases of an enumeration are counted from 0.
+// An enumeration. Its cases are numbered from 0.
 struct Enumeration {
   uint64_t code;
   const char* name;

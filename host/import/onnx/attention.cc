@@ -19,7 +19,7 @@ using ir::ElementType;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// [batch, steps, heads * size] as [batch, heads, steps, size].
+// Splits heads: [batch, steps, heads * size] to [batch, heads, steps, size].
 Value Heads(OnnxNode& n, const Value& x, int64_t heads) {
   HloBuilder& b = n.b;
   if (x.type().rank() == 4) return x;
@@ -32,7 +32,7 @@ Value Heads(OnnxNode& n, const Value& x, int64_t heads) {
       {0, 2, 1, 3});
 }
 
-// Each head of keys and values for as many heads of queries.
+// Repeats each head of keys and values for the heads of queries that share it.
 Value RepeatHeads(OnnxNode& n, const Value& x, int64_t heads) {
   HloBuilder& b = n.b;
   const Ints s = x.type().shape;
@@ -45,9 +45,9 @@ Value RepeatHeads(OnnxNode& n, const Value& x, int64_t heads) {
   return b.Reshape(wide, {s[0], heads, s[2], s[3]});
 }
 
-// Which keys each query looks at, and what is added to its products.
+// The keys that each query may attend to, and what is added to its scores.
 struct Mask {
-  Value allowed, added;  // none: all, nothing
+  Value allowed, added;  // null: all keys, nothing
   void Allow(HloBuilder& b, const Value& more) {
     allowed =
         allowed.node == nullptr ? more : b.Binary(Op::kHloAnd, allowed, more);
@@ -58,8 +58,8 @@ struct Sizes {
   int64_t batch, queries, keys;
 };
 
-// Query i is at place i + offset of the keys: offset is a scalar, or one for
-// each batch.
+// Query i has position i + offset among the keys. offset is a scalar, or has
+// one value per batch.
 void AllowByPlace(OnnxNode& n, const Sizes& s, const Value& offset,
                   Mask& mask) {
   HloBuilder& b = n.b;
@@ -118,8 +118,7 @@ Mask MaskOf(OnnxNode& n, const Sizes& s, int64_t past) {
   return mask;
 }
 
-// exp(x - max) / sum of the last dimension; a row of which nothing is allowed
-// is 0.
+// Softmax over the last dimension. A row without an allowed key gives 0.
 Value Weights(HloBuilder& b, const Value& x) {
   const int64_t last = x.type().rank() - 1;
   const Value zero = b.Scalar(x.type().element, 0);
@@ -205,7 +204,7 @@ Values Attention(OnnxNode& n) {
                       : weights};
 }
 
-// Pairs of elements are turned by the angle of their place.
+// Rotates pairs of elements by the angle of their position.
 Values RotaryEmbedding(OnnxNode& n) {
   HloBuilder& b = n.b;
   const bool flat = n.Rank(0) == 3;

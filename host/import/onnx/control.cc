@@ -76,8 +76,8 @@ Values If(OnnxNode& n) {
   return b.Add(Op::kHloIf, operands, {}, std::nullopt, {first, second});
 }
 
-// What a body gives for values of these types: of its outputs the types, and
-// those that are known.
+// The results of a body for inputs of these types: their types, and their
+// values where these are known truth values.
 struct BodyTypes {
   std::vector<Type> types;
   std::vector<std::optional<bool>> truths;
@@ -93,7 +93,7 @@ BodyTypes TypesOfBody(OnnxNode& n, const void* body,
   for (const Value& value : n.subgraph(body, trial, values)) {
     result.types.push_back(value.type());
     auto truth = KnownTruth(trial, value);
-    // The condition that the body was given holds when it runs.
+    // While the body runs, its input condition is true.
     if (values.size() > 1 && value == values[1]) truth = true;
     result.truths.push_back(truth);
   }
@@ -102,13 +102,13 @@ BodyTypes TypesOfBody(OnnxNode& n, const void* body,
 
 struct LoopParts {
   const void* body = nullptr;
-  std::optional<int64_t> most;  // iterations, if that is known
+  std::optional<int64_t> most;  // iterations, if known
   Value condition;              // before the first iteration
   Values states;
-  size_t collected = 0;  // outputs that every iteration adds to
+  size_t collected = 0;  // outputs that collect a value per iteration
 };
 
-// Iteration by iteration, as values or shapes depend on its number.
+// Unrolls the loop, because values or shapes depend on the iteration number.
 Values Unrolled(OnnxNode& n, const LoopParts& loop) {
   HloBuilder& b = n.b;
   Values states = loop.states;
@@ -143,8 +143,8 @@ Values Unrolled(OnnxNode& n, const LoopParts& loop) {
   return states;
 }
 
-// The states: number of the iteration, whether it goes on, those of the model,
-// what is collected.
+// The states of the loop: iteration number, condition, states of the model,
+// collected outputs.
 Values Iterated(OnnxNode& n, const LoopParts& loop, const Value& most,
                 const BodyTypes& types) {
   HloBuilder& b = n.b;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Parts of tensors at an index that is known only when the model runs.
+// Parts of tensors at an index that is not known before the model runs.
 #ifndef SYSTOLE_HOST_IMPORT_ONNX_CONTROL_H_
 #define SYSTOLE_HOST_IMPORT_ONNX_CONTROL_H_
 
@@ -9,7 +9,7 @@
 
 namespace systole::import {
 
-// The part of x at an index of the axis, without the axis.
+// The part of x at an index of the axis. The axis is removed.
 Value PartAt(HloBuilder& b, const Value& x, int64_t axis, const Value& index);
 // x with its part at an index of the axis replaced.
 Value WithPart(HloBuilder& b, const Value& x, int64_t axis, const Value& index,

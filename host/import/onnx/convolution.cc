@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Convolutions. Features are dimension 1, spatial dimensions follow.
+// Convolutions. Dimension 1 has the features; the spatial dimensions follow.
 #include <algorithm>
 
 #include "host/import/onnx/operators.h"
@@ -57,7 +57,8 @@ Values Conv(OnnxNode& n) {
   return {WithBias(n, Convolve(n, n.In(0), n.In(1)), 2)};
 }
 
-// The kernel of ConvTranspose, [C, M / group, ...], as [C / group, M, ...].
+// Reorders the kernel of ConvTranspose from [C, M / group, ...] to [C / group,
+// M, ...].
 Value Regrouped(HloBuilder& b, const Value& kernel, int64_t group) {
   if (group == 1) return kernel;
   const Ints shape = kernel.type().shape;
@@ -112,8 +113,8 @@ Values ConvTranspose(OnnxNode& n) {
       const int64_t out = wanted.empty() ? size * strides[i]
                                          : wanted[wanted.size() - spatial + i];
       const int64_t total = strides[i] * (size - 1) + more[i] + span - out;
-      // The odd one goes to the beginning, unless it is SAME_UPPER; what is
-      // missing goes to the end.
+      // An odd element of padding goes to the beginning, or to the end for
+      // SAME_UPPER. A negative total is taken off the end.
       low = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
       if (total < 0) low = 0;
       high = total - low;
@@ -159,7 +160,7 @@ NodeWindows WindowsOf(OnnxNode& n, const Ints& sizes, const Ints& kernel) {
       high = total - low;
     } else if (ceil && size + low + high >= span) {
       int64_t out = (size + low + high - span + stride - 1) / stride + 1;
-      // The last window begins inside.
+      // The last window must begin inside the input.
       if ((out - 1) * stride >= size + low) --out;
       extra =
           std::max<int64_t>((out - 1) * stride + span - (size + low + high), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Arithmetic, element by element, and conversions.
+// Elementwise arithmetic and conversions.
 #include <cmath>
 #include <limits>
 
@@ -24,7 +24,7 @@ Values Binary(OnnxNode& n) {
   return {n.b.Binary(kOp, n.In(0), n.In(1))};
 }
 
-// Max, Min, Sum: of any number of values.
+// Max, Min, Sum, with any number of operands.
 template <Op kOp>
 Values Fold(OnnxNode& n) {
   Value result = n.In(0);
@@ -39,7 +39,7 @@ Values Mean(OnnxNode& n) {
       n.b.Binary(Op::kHloDivide, sum, static_cast<double>(n.inputs.size()))};
 }
 
-// With the sign of the divisor, or with fmod of the dividend.
+// The remainder has the sign of the divisor or, with fmod, of the dividend.
 Values Mod(OnnxNode& n) {
   HloBuilder& b = n.b;
   const bool fmod = n.Int("fmod", 0) != 0;
@@ -81,7 +81,7 @@ Values Reciprocal(OnnxNode& n) {
 }
 
 Values CastTo(OnnxNode& n, ElementType element) {
-  n.Ignore("saturate");    // of types of 8 bits and fewer
+  n.Ignore("saturate");    // for types of 8 bits and fewer
   n.Ignore("round_mode");  // likewise
   return {n.b.Convert(n.In(0), element)};
 }
@@ -117,7 +117,7 @@ Values Where(OnnxNode& n) { return {n.b.Select(n.In(0), n.In(1), n.In(2))}; }
 
 Values Identity(OnnxNode& n) { return {n.In(0)}; }
 
-// In inference a copy; the mask keeps everything.
+// Inference: a copy of the input, and a mask that is all true.
 Values Dropout(OnnxNode& n) {
   n.Ignore("seed");
   n.Ignore("ratio");

@@ -42,7 +42,7 @@ Value Relu(HloBuilder& b, const Value& x) {
 Value Leaky(HloBuilder& b, const Value& x, double slope) {
   return b.Select(Negative(b, x), Times(b, x, slope), x);
 }
-// alpha * (e^(x / width) - 1) below 0.
+// alpha * (e^(x / width) - 1) where x < 0, otherwise x.
 Value Elu(HloBuilder& b, const Value& x, double alpha, double width) {
   const Value scaled = width == 1 ? x : b.Binary(Op::kHloDivide, x, width);
   const Value below =
@@ -53,7 +53,7 @@ Value HardSigmoid(HloBuilder& b, const Value& x, double alpha, double beta) {
   const Value line = Plus(b, Times(b, x, alpha), beta);
   return b.Binary(Op::kHloMinimum, b.Binary(Op::kHloMaximum, line, 0.0), 1.0);
 }
-// log(1 + e^x), of |x| so that it does not overflow.
+// log(1 + e^x), computed from |x| to avoid overflow.
 Value Softplus(HloBuilder& b, const Value& x) {
   const Value size = b.Unary(Op::kHloAbs, x);
   const Value small =
@@ -85,7 +85,8 @@ Value Acos(HloBuilder& b, const Value& x) {
 Value Atan(HloBuilder& b, const Value& x) {
   return b.Binary(Op::kHloAtan2, x, 1.0);
 }
-// (e^a - e^-a) / 2 of a = |x|, from half of a where e^a would overflow.
+// (e^a - e^-a) / 2 with a = |x|. Where e^a would overflow, it is computed from
+// e^(a/2).
 Value Sinh(HloBuilder& b, const Value& x) {
   const Value a = b.Unary(Op::kHloAbs, x);
   const Value e = b.Unary(Op::kHloExponentialMinusOne, a);
@@ -103,7 +104,7 @@ Value Cosh(HloBuilder& b, const Value& x) {
   return Plus(b, Times(b, Times(b, root, 0.5), root),
               Times(b, Times(b, small, 0.5), small));
 }
-// log of a large number, as a square of it would overflow: log(x) + log(2).
+// For large x: log(x) + log(2), because x^2 would overflow.
 Value Asinh(HloBuilder& b, const Value& x) {
   const Value a = b.Unary(Op::kHloAbs, x);
   const Value square = Times(b, a, a);
@@ -192,8 +193,8 @@ Values ConvertShrink(OnnxNode& n) {
   return {b.Select(b.Compare(Direction::kLt, x, -limit), Plus(b, x, bias), up)};
 }
 
-// The dimension of a softmax. Before opset 13 the dimensions from the axis on
-// are one.
+// Applies a softmax. Before opset 13, all dimensions from the axis on count as
+// one.
 Values Rows(OnnxNode& n,
             Value (*function)(HloBuilder&, const Value&, int64_t)) {
   HloBuilder& b = n.b;
@@ -216,7 +217,7 @@ Value PlainSoftmax(HloBuilder& b, const Value& x, int64_t axis) {
 Values ConvertSoftmax(OnnxNode& n) { return Rows(n, PlainSoftmax); }
 Values ConvertLogSoftmax(OnnxNode& n) { return Rows(n, LogSoftmax); }
 
-// 1 at the first of the largest values.
+// 1 at the first of the largest values, 0 elsewhere.
 Value Hardmax(HloBuilder& b, const Value& x, int64_t axis) {
   const Value largest = b.Reduce(Op::kHloMaximum, x, {axis}, true);
   const ir::Type indices{ir::ElementType::kInt32, x.type().shape, {}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Functions that several operators are made of.
+// Functions that several operators use.
 #ifndef SYSTOLE_HOST_IMPORT_ONNX_FUNCTIONS_H_
 #define SYSTOLE_HOST_IMPORT_ONNX_FUNCTIONS_H_
 
@@ -12,8 +12,8 @@
 
 namespace systole::import {
 
-// The activation functions of recurrent operators, by their names in lower
-// case; null: not known. Attributes that are not given have NaN.
+// The activation functions of recurrent operators, by lower-case name. Null if
+// the name is not known. NaN stands for an attribute that is not given.
 using Activation = std::function<Value(HloBuilder& b, const Value& x)>;
 Activation FindActivation(const std::string& name, float alpha, float beta);
 

@@ -45,7 +45,7 @@ Opsets OpsetsOf(
   return opsets;
 }
 
-// The same reason of the same operator is one obstacle, with a count.
+// Equal operators with the same reason are one obstacle, with a count.
 void GraphConverter::Obstacle(const NodeProto& node, const absl::Status& why) {
   if (absl::IsCancelled(why)) return;
   if (!absl::IsUnimplemented(why)) ++context_.wrong;

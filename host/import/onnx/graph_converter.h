@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Converts the nodes of an ONNX graph, subgraph or function, in their order.
+// Converts the nodes of an ONNX graph, subgraph or function, in order.
 #ifndef SYSTOLE_HOST_IMPORT_ONNX_GRAPH_CONVERTER_H_
 #define SYSTOLE_HOST_IMPORT_ONNX_GRAPH_CONVERTER_H_
 
@@ -19,54 +19,56 @@
 
 namespace systole::import {
 
-using Opsets = std::map<std::string, int64_t>;  // of a domain
+using Opsets = std::map<std::string, int64_t>;  // by domain
 
-// What all converters of an import share.
+// State that all converters of an import share.
 struct OnnxContext {
-  // By domain and name.
+  // Local functions by domain and name.
   std::map<std::pair<std::string, std::string>, const onnx::FunctionProto*>
       functions;
   TensorReader tensors;
-  // What stands in the way: "Foo '/a/b': not supported". Those that are wrong,
-  // not only unsupported, are counted.
+  // What prevents the import: "Foo '/a/b': not supported". Obstacles in which
+  // the model is wrong, not only unsupported, are counted.
   std::vector<std::string> obstacles;
-  std::unordered_map<std::string, int> more = {};  // of the same reason
+  std::unordered_map<std::string, int> more = {};  // count by reason
   int wrong = 0;
-  int depth = 0;  // of functions and subgraphs
+  int depth = 0;  // nesting of functions and subgraphs
 };
 
-// "" for the domain that has two names.
+// The domain; "" for the default domain, which has two names.
 std::string DomainOf(const std::string& domain);
 Opsets OpsetsOf(
     const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& list);
 
 class GraphConverter {
  public:
-  // outer: of the graph around a subgraph, whose names it may read.
+  // outer: the converter of the graph around a subgraph. The subgraph may read
+  // its names.
   GraphConverter(OnnxContext& context, HloBuilder& b, const Opsets& opsets,
                  GraphConverter* outer = nullptr)
       : context_(context), b_(b), opsets_(opsets), outer_(outer) {}
 
-  // Errors of the names: those of the graph's rules, which stop the import.
+  // An error is a violation of the graph's rules on names. It stops the import.
   absl::Status AddInitializers(const onnx::GraphProto& graph);
   void Define(const std::string& name, const Value& value);
-  // A name whose obstacle was reported.
+  // Defines a name without a value; the reason was reported as an obstacle.
   void DefineMissing(const std::string& name) { slots_[name] = {}; }
-  // Of a function: what its nodes' attributes refer to.
+  // For a function: the arguments to which attributes of its nodes refer.
   void SetArguments(std::map<std::string, OnnxAttribute> arguments) {
     arguments_ = std::move(arguments);
   }
   absl::Status Convert(
       const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
-  // A value, or why there is none: kCancelled if that was reported.
+  // The value of a name. Errors: kCancelled if its obstacle was reported
+  // already.
   absl::StatusOr<Value> Find(const std::string& name);
-  // A subgraph, whose obstacles become those of the import.
+  // Converts a subgraph. Its obstacles are added to those of the import.
   Values ConvertSubgraph(const onnx::GraphProto& graph, HloBuilder& b,
                          const Values& inputs);
 
  private:
   struct Slot {
-    std::optional<Value> value;  // none: an obstacle was reported
+    std::optional<Value> value;  // none: the obstacle was reported
     const onnx::TensorProto* initializer = nullptr;  // not read yet
   };
 
@@ -84,8 +86,8 @@ class GraphConverter {
   GraphConverter* outer_;
   std::map<std::string, OnnxAttribute> arguments_;
   std::unordered_map<std::string, Slot> slots_;
-  std::unordered_set<std::string> later_;     // outputs of nodes to come
-  std::unordered_set<std::string> left_out_;  // inputs of a function
+  std::unordered_set<std::string> later_;     // outputs of later nodes
+  std::unordered_set<std::string> left_out_;  // omitted inputs of a function
 };
 
 }  // namespace systole::import

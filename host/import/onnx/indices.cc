@@ -12,7 +12,7 @@ namespace {
 using ir::Direction;
 using ir::ElementType;
 
-// Whether indices that are known are in -size..size-1.
+// Checks that indices that are known are in -size .. size - 1.
 bool CheckIndices(OnnxNode& n, const Value& indices, int64_t size) {
   if (!n.b.ok() || !n.Check(ir::IsInteger(indices.type().element),
                             "indices are ", ir::TypeText(indices.type())))
@@ -28,8 +28,8 @@ bool CheckIndices(OnnxNode& n, const Value& indices, int64_t size) {
   return true;
 }
 
-// All indices of the places that the elements of `indices` stand for:
-// [..., rank].
+// The full index vector [..., rank] of each element of `indices`: its own
+// position, with its value along the axis.
 Value Places(HloBuilder& b, const Value& indices, int64_t axis) {
   const Ints& shape = indices.type().shape;
   Ints column = shape;
@@ -73,7 +73,7 @@ Values GatherElements(OnnxNode& n) {
   return {TakeElements(n.b, x, Wrapped(n.b, indices, size), axis)};
 }
 
-// The region that combines what is there with an update.
+// The region that combines an element with an update.
 std::shared_ptr<const ir::Module> Combination(OnnxNode& n,
                                               ElementType element) {
   const std::string how = n.Text("reduction", "none");
@@ -115,7 +115,8 @@ Values ScatterElements(OnnxNode& n) {
   return {ScatterAt(n, x, Wrapped(n.b, indices, size), updates, axis)};
 }
 
-// Index vectors of the first `depth` dimensions behind `batch` ones.
+// Index vectors of the `depth` dimensions after the first `batch` ones, wrapped
+// to non-negative.
 Value WrappedVectors(OnnxNode& n, const Value& indices, const Ints& shape,
                      int64_t batch, int64_t depth) {
   HloBuilder& b = n.b;
@@ -171,7 +172,7 @@ Values ScatterNd(OnnxNode& n) {
                      {region})};
 }
 
-// Indices out of range have no place, so that all values are `off`.
+// An index out of range matches no position, so all its values are `off`.
 Values OneHot(OnnxNode& n) {
   HloBuilder& b = n.b;
   const std::vector<double> depths = n.Numbers(1, "depth");
@@ -211,7 +212,7 @@ Values Trilu(OnnxNode& n) {
   return {b.Select(stays, x, b.Scalar(x.type().element, 0))};
 }
 
-// Those where the condition holds, which must be known.
+// Keeps the elements where the condition holds. The condition must be known.
 Values Compress(OnnxNode& n) {
   HloBuilder& b = n.b;
   Value x = n.In(0);
@@ -249,7 +250,7 @@ Values NonZero(OnnxNode& n) {
                                          static_cast<int64_t>(found.size())})};
 }
 
-// The first elements of each sequence, as many as it has, turned round.
+// Reverses the first elements of each sequence, as many as its length says.
 Values ReverseSequence(OnnxNode& n) {
   HloBuilder& b = n.b;
   const Value x = n.In(0);
@@ -269,7 +270,7 @@ Values ReverseSequence(OnnxNode& n) {
   return {TakeElements(b, x, at, time)};
 }
 
-// Writes sequences into a cache, from an index of each sample on.
+// Writes sequences into a cache. Each sample has its own start index.
 Values TensorScatter(OnnxNode& n) {
   HloBuilder& b = n.b;
   const Value cache = n.In(0), update = n.In(1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Reading and writing at indices.
+// Reads and writes at indices.
 #ifndef SYSTOLE_HOST_IMPORT_ONNX_INDICES_H_
 #define SYSTOLE_HOST_IMPORT_ONNX_INDICES_H_
 
@@ -9,13 +9,14 @@
 
 namespace systole::import {
 
-// Indices of -size..size-1 as those of 0..size-1.
+// Maps indices of -size .. size - 1 to 0 .. size - 1.
 Value Wrapped(HloBuilder& b, const Value& indices, int64_t size);
-// Parts of `x` along an axis: the axis becomes the dimensions of the indices,
-// which are in 0..size-1.
+// Gathers slices of `x` along an axis. The dimensions of the indices replace
+// the axis. The indices must be in 0 .. size - 1.
 Value Take(HloBuilder& b, const Value& x, const Value& indices, int64_t axis);
-// Element i of the result is that of x at i, but along the axis at indices[i].
-// The indices have the shape of the result.
+// Gathers single elements. Element i of the result is the element of x at
+// position i, with indices[i] as its position along the axis. The indices have
+// the shape of the result.
 Value TakeElements(HloBuilder& b, const Value& x, const Value& indices,
                    int64_t axis);
 

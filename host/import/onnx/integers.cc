@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Comparisons, logic, bits.
+// Comparisons, logic and bit operations.
 #include <limits>
 
 #include "host/import/onnx/operators.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Losses of classifications, of values along dimension 1.
+// Losses of classifications. Dimension 1 has the classes.
 #include "host/import/hlo/hlo_functions.h"
 #include "host/import/onnx/indices.h"
 #include "host/import/onnx/operators.h"

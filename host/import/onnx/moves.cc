@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Operators that move elements from places that are known.
+// Operators that move elements whose positions are known at import.
 #include <algorithm>
 #include <utility>
 
@@ -48,7 +48,7 @@ Values Tile(OnnxNode& n) {
   if (!b.ok() || !n.Check(repeats.size() == shape.size(), repeats.size(),
                           " repeats for ", ir::TypeText(x.type())))
     return {};
-  // [a, b] becomes [ra, a, rb, b].
+  // [a, b] is broadcast to [ra, a, rb, b].
   Ints split, places, joined;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (!n.Check(repeats[i] >= 0 && repeats[i] <= ir::kMaxElements, "repeats ",
@@ -71,7 +71,7 @@ Values Tile(OnnxNode& n) {
   return {y};
 }
 
-// Slices may count from the end, and backwards.
+// Positions may count from the end, and steps may be negative.
 Value SliceBy(OnnxNode& n, const Value& x, const Ints& starts, const Ints& ends,
               const Ints& axes, const Ints& steps) {
   HloBuilder& b = n.b;
@@ -90,7 +90,7 @@ Value SliceBy(OnnxNode& n, const Value& x, const Ints& starts, const Ints& ends,
       stride[axis] = std::min(step, std::max<int64_t>(size, 1));
       continue;
     }
-    // Of the reversed dimension.
+    // A negative step: positions in the reversed dimension.
     const int64_t first = at(starts[i], 0, size - 1);
     const int64_t past = at(ends[i], -1, size - 1);
     back.push_back(axis);
@@ -156,7 +156,7 @@ Values Split(OnnxNode& n) {
   return results;
 }
 
-// Indices of a padded dimension in the operand: reflected, repeated or cyclic.
+// Pads by indices into the operand: reflected, repeated or cyclic.
 Value PadByPlaces(OnnxNode& n, Value x, const Ints& low, const Ints& high,
                   const std::string& mode) {
   HloBuilder& b = n.b;
@@ -225,7 +225,7 @@ Values Pad(OnnxNode& n) {
   if (!n.Check(mode == "reflect" || mode == "edge" || mode == "wrap", "mode '",
                mode, "'"))
     return {};
-  // What is cut off goes first.
+  // Negative padding is cut off first.
   Ints cut_low(rank), cut_high(rank);
   for (int64_t i = 0; i < rank; ++i) {
     cut_low[i] = std::min<int64_t>(low[i], 0);
@@ -235,7 +235,7 @@ Values Pad(OnnxNode& n) {
   return {b.ok() ? PadByPlaces(n, x, low, high, mode) : x};
 }
 
-// Depth in front: blocks of [B, B, C'] or [C', B, B].
+// The depth is split into [B, B, C'] (DCR) or [C', B, B] (CRD).
 Values DepthToSpace(OnnxNode& n) {
   const Ints s = n.Shape(0);
   const int64_t block = n.Int("blocksize");
@@ -271,7 +271,7 @@ Values SpaceToDepth(OnnxNode& n) {
       turned, {s[0], s[1] * block * block, s[2] / block, s[3] / block})};
 }
 
-// The middle of each axis is cut out, or padded around.
+// Crops the middle of each axis, or pads around it.
 Values CenterCropPad(OnnxNode& n) {
   HloBuilder& b = n.b;
   Value x = n.In(0);

@@ -25,7 +25,7 @@ Value OneOverRoot(HloBuilder& b, const Value& variance, double epsilon) {
   return b.Unary(Op::kHloRsqrt, b.Binary(Op::kHloAdd, variance, epsilon));
 }
 
-// Minus the mean and over the standard deviation of these axes.
+// (x - mean) / standard deviation over these axes.
 struct Normalized {
   Value values, mean, inverse;
 };
@@ -37,7 +37,7 @@ Normalized Normalize(HloBuilder& b, const Value& x, const Ints& axes,
   return {b.Binary(Op::kHloMultiply, less, inverse), mean, inverse};
 }
 
-// Values of the features along dimension 1.
+// Broadcasts per-feature values along dimension 1.
 Value Features(OnnxNode& n, const Value& values, const Ints& shape) {
   if (!n.Check(values.type().rank() == 1 && shape.size() >= 2,
                "not one value of each feature: ", ir::TypeText(values.type())))
@@ -95,7 +95,7 @@ Values InstanceNormalization(OnnxNode& n) {
   return {b.Binary(Op::kHloAdd, scaled, Features(n, n.In(2), shape))};
 }
 
-// In float32, or in the operand's type if stash_type says so.
+// Computes in float32, or in the operand's type if stash_type says so.
 bool Stash(OnnxNode& n, ElementType& element) {
   const int64_t type = n.Int("stash_type", 1);
   if (type == 1) element = ElementType::kFloat32;
@@ -134,8 +134,8 @@ Values RmsNormalization(OnnxNode& n) {
       n.In(1))};
 }
 
-// Scale and bias are of each group before opset 21, of each feature from then
-// on.
+// Scale and bias have one value per group before opset 21, one per feature
+// since then.
 Values GroupNormalization(OnnxNode& n) {
   HloBuilder& b = n.b;
   const Value x = n.In(0);
@@ -175,14 +175,14 @@ Values LpNormalization(OnnxNode& n) {
   const Value sizes = p == 1 ? b.Unary(Op::kHloAbs, x) : Square(b, x);
   Value norm = b.Reduce(Op::kHloAdd, sizes, {axis}, true);
   if (p == 2) norm = b.Unary(Op::kHloSqrt, norm);
-  // Of zeros the result is 0.
+  // A norm of 0 gives 0.
   const Value zero = b.Scalar(x.type().element, 0);
   const Value divisor = b.Select(b.Compare(ir::Direction::kEq, norm, zero),
                                  b.Scalar(x.type().element, 1), norm);
   return {b.Binary(Op::kHloDivide, x, divisor)};
 }
 
-// Over a window of features.
+// Normalises over a window of features.
 Values Lrn(OnnxNode& n) {
   HloBuilder& b = n.b;
   const Value x = n.In(0);

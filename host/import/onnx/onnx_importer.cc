@@ -158,7 +158,8 @@ absl::Status AddInputs(const onnx::GraphProto& graph,
   for (const onnx::ValueInfoProto& info : graph.input()) {
     if (!seen.insert(info.name()).second)
       return Invalid(absl::StrCat("two inputs '", Printable(info.name()), "'"));
-    // An initializer gives the input its default, which is taken.
+    // The initializer is the input's default value. It is used, so the input is
+    // no parameter.
     if (constants.count(info.name()) > 0) continue;
     const auto type = TypeOf(info, dimensions);
     if (!type.ok()) {
@@ -194,7 +195,7 @@ absl::Status AddInputs(const onnx::GraphProto& graph,
   return dimensions.Check();
 }
 
-// Sets the outputs, and compares their types with those that the file says.
+// Sets the outputs. Checks their types against the file's.
 absl::Status AddOutputs(const onnx::GraphProto& graph, OnnxContext& context,
                         GraphConverter& converter, OnnxProgram& program) {
   if (graph.output_size() == 0) return Invalid("no outputs");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// One node of an ONNX graph while it is converted: its inputs as values of the
-// module, its attributes, and how it is refused.
+// One node of an ONNX graph during conversion: its inputs as values of the
+// module, its attributes, and the errors that refuse it.
 //
 //   Values Convert(OnnxNode& n) {
 //     const int64_t axis = n.Axis(n.Int("axis", 0), n.In(0).type().rank());
@@ -56,7 +56,7 @@ struct OnnxAttribute {
 
 class OnnxNode {
  public:
-  // Converts a subgraph: its outputs for these values of its inputs. The
+  // Converts a subgraph with these input values and returns its outputs. The
   // builder may be that of a region.
   using Subgraph = std::function<Values(const void* graph, HloBuilder& b,
                                         const Values& inputs)>;
@@ -67,23 +67,24 @@ class OnnxNode {
   int64_t opset = 0;
   std::string op;
   std::vector<std::optional<Value>> inputs = {};
-  std::vector<bool> wanted = {};  // of each output: whether it has a name
+  std::vector<bool> wanted = {};  // whether each output has a name
   std::map<std::string, OnnxAttribute> attributes = {};
   Subgraph subgraph = {};
-  // Of a subgraph: how many inputs and outputs it has.
+  // The numbers of inputs and outputs of a subgraph.
   std::function<std::pair<int, int>(const void* graph)> counts = {};
 
   bool Has(size_t i) const { return i < inputs.size() && inputs[i]; }
   bool Wants(size_t i) const { return i < wanted.size() && wanted[i]; }
-  // The input, or an error if it is left out.
+  // The input; an error if it is omitted.
   Value In(size_t i);
-  // All inputs, none of which may be left out.
+  // All inputs; an error if one is omitted.
   Values All();
   int64_t Rank(size_t i) { return In(i).type().rank(); }
   Ints Shape(size_t i) { return In(i).type().shape; }
   ir::ElementType Element(size_t i) { return In(i).type().element; }
 
-  // An input that the conversion must know; refused if it depends on inputs.
+  // The values of an input that must be known at import. Refuses an input that
+  // depends on the model's inputs.
   Ints Integers(size_t i, const char* what);
   std::vector<double> Numbers(size_t i, const char* what);
 
@@ -91,31 +92,31 @@ class OnnxNode {
     return attributes.count(name) > 0;
   }
   int64_t Int(const std::string& name, int64_t otherwise);
-  int64_t Int(const std::string& name);  // must be there
+  int64_t Int(const std::string& name);  // required
   float Float(const std::string& name, float otherwise);
   std::string Text(const std::string& name, const std::string& otherwise);
   Ints List(const std::string& name, const Ints& otherwise = {});
   std::vector<float> Floats(const std::string& name);
   std::vector<std::string> Texts(const std::string& name);
   const OnnxAttribute* Find(const std::string& name);
-  // An attribute without an effect on the results here.
+  // Accepts an attribute that does not affect the results here.
   void Ignore(const std::string& name) { read_.insert(name); }
 
-  // -rank..rank-1 to 0..rank-1.
+  // Maps -rank .. rank - 1 to 0 .. rank - 1.
   int64_t Axis(int64_t axis, int64_t rank);
   Ints Axes(const Ints& axes, int64_t rank);
 
-  // Unimplemented: what ONNX has and this importer has not.
+  // Unimplemented: valid ONNX that this importer does not support.
   template <typename... Parts>
   Value Refuse(const Parts&... parts) {
     return b.Fail(absl::UnimplementedError(absl::StrCat(parts...)));
   }
-  // InvalidArgument: what ONNX has not.
+  // InvalidArgument: invalid ONNX.
   template <typename... Parts>
   Value Wrong(const Parts&... parts) {
     return b.Fail(absl::InvalidArgumentError(absl::StrCat(parts...)));
   }
-  // Whether the condition holds; otherwise the node is wrong.
+  // Returns the condition. If it does not hold, the node is invalid.
   template <typename... Parts>
   bool Check(bool condition, const Parts&... parts) {
     if (!condition) Wrong(parts...);
@@ -123,7 +124,7 @@ class OnnxNode {
   }
   bool CheckRank(size_t i, int64_t least);
 
-  // Refuses attributes that the conversion did not look at.
+  // Refuses the node if the conversion has not read one of its attributes.
   void CheckAllRead();
 
  private:

@@ -36,7 +36,7 @@ absl::Status AddDim(const std::string& text, OnnxOptions& options) {
   return absl::OkStatus();
 }
 
-// As NumPy calls the type.
+// The type's name in NumPy.
 std::string NumpyName(ir::ElementType element) {
   const std::string name = ir::ElementTypeName(element);
   if (element == ir::ElementType::kBool) return "bool";
@@ -60,7 +60,8 @@ absl::StatusOr<Literal> FromFile(const std::string& file,
   return Literal::FromBytes(type.element, type.elements(), array->bytes.data());
 }
 
-// Whether the type has the number; floats have every one, rounded.
+// Whether the type can represent the number. A float type represents every
+// number, rounded.
 bool Represents(ir::ElementType element, double value) {
   if (ir::IsFloat(element)) return true;
   if (element == ir::ElementType::kBool) return value == 0 || value == 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The options of an import as a user writes them.
+// The options of an import in text form, as a user writes them.
 #ifndef SYSTOLE_HOST_IMPORT_ONNX_ONNX_OPTIONS_H_
 #define SYSTOLE_HOST_IMPORT_ONNX_ONNX_OPTIONS_H_
 
@@ -22,7 +22,7 @@ absl::Status AddOnnxOption(absl::string_view option, const std::string& value,
 // "--precision highest --dim batch=4", with blanks between.
 absl::Status AddOnnxOptions(absl::string_view text, OnnxOptions& options);
 
-// The folder of a model's file, where its external data are.
+// The folder of a model's file. External data are there.
 std::string FolderOf(const std::string& path);
 
 }  // namespace systole::import

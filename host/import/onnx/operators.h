@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The operators of ONNX: for each how it becomes operations of hlo/.
+// The operators of ONNX, and how each is converted to operations of hlo/.
 #ifndef SYSTOLE_HOST_IMPORT_ONNX_OPERATORS_H_
 #define SYSTOLE_HOST_IMPORT_ONNX_OPERATORS_H_
 
@@ -15,20 +15,20 @@ namespace systole::import {
 struct OnnxOperator {
   const char* name;
   int least_inputs, most_inputs;
-  // The outputs, at least those that the node wants.
+  // Returns at least the outputs that the node uses.
   Values (*convert)(OnnxNode& n);
 };
 
 constexpr int kAnyNumber = 1 << 20;
 
-// Of the domain ai.onnx; null: not supported.
+// An operator of the domain ai.onnx; null if it is not supported.
 const OnnxOperator* FindOnnxOperator(absl::string_view name);
-// All of them, by name.
+// All supported operators, sorted by name.
 std::vector<const OnnxOperator*> AllOnnxOperators();
 
 using OnnxOperators = std::vector<OnnxOperator>;
 
-// By family, a file each.
+// One list per family; each family has its own file.
 OnnxOperators ElementwiseOperators();
 OnnxOperators FunctionOperators();  // activations and other functions
 OnnxOperators IntegerOperators();   // logic, bits, comparisons

@@ -25,7 +25,7 @@ NodeWindows PoolWindows(OnnxNode& n) {
   return WindowsOf(n, Spatial(n.Shape(0)), n.List("kernel_shape"));
 }
 
-// With batch and features in front.
+// Adds batch and features in front of the spatial dimensions.
 ir::HloWindowAttributes OfTensor(const NodeWindows& w) {
   ir::HloWindowAttributes all;
   const auto with = [](Ints values, int64_t in_front) {
@@ -43,7 +43,7 @@ ir::HloWindowAttributes OfTensor(const NodeWindows& w) {
   return all;
 }
 
-// Each value with its place, of equal values the first one.
+// The maxima and their indices; of equal values, the first.
 Values MaxWithPlaces(OnnxNode& n, const Value& x,
                      const ir::HloWindowAttributes& window, bool columns) {
   HloBuilder& b = n.b;
@@ -67,7 +67,7 @@ Values MaxWithPlaces(OnnxNode& n, const Value& x,
             window, std::nullopt, {region});
   Value places = b.Convert(found[1], ElementType::kInt64);
   if (columns && b.ok()) {
-    // The first spatial dimension is the fastest.
+    // With column-major indices, the first spatial dimension is the fastest.
     const int64_t plane = Product(shape, 2);
     const auto size = [](int64_t v) { return static_cast<double>(v); };
     Value rest = b.Binary(Op::kHloRemainder, places, size(plane));
@@ -92,8 +92,8 @@ Values MaxPool(OnnxNode& n) {
   return {n.b.ReduceWindow(Op::kHloMaximum, n.In(0), OfTensor(w))};
 }
 
-// How many elements each window has: those of the tensor, or with `padding` of
-// the padding too, but none of what ceil_mode adds.
+// The number of elements in each window: those of the tensor, and with
+// `padding` also those of the padding. What ceil_mode adds never counts.
 std::vector<double> Counts(const NodeWindows& w, const Ints& sizes, Ints& shape,
                            bool padding) {
   std::vector<double> all = {1};

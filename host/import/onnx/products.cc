@@ -65,7 +65,7 @@ absl::Status ReadTerm(const std::string& term, int64_t ellipsis,
   return absl::OkStatus();
 }
 
-// A value whose dimensions have labels.
+// An operand of an Einsum: a value with a label per dimension.
 struct Term {
   Value value;
   Labels labels;
@@ -110,7 +110,8 @@ Value Arranged(HloBuilder& b, const Term& term, const Labels& wanted) {
   return b.Transpose(term.value, order);
 }
 
-// Of dimensions that both have, those that are needed later are kept.
+// Multiplies two terms. Of the dimensions that both have, it keeps those that
+// are needed later and sums over the others.
 Term Multiply(HloBuilder& b, const Term& x, const Term& y,
               const Labels& needed) {
   ir::HloDotAttributes how;
@@ -234,7 +235,7 @@ Value Einsum(OnnxNode& n, const std::string& equation, Values operands) {
       return b.Fail({});
   }
   for (Term& term : all) {
-    // Sizes of 1 are stretched, as those of an ellipsis may be.
+    // Broadcasts sizes of 1, which the dimensions of an ellipsis may have.
     Ints shape;
     for (const char label : term.labels) shape.push_back(sizes[label]);
     term.value = b.BroadcastTo(term.value, shape);

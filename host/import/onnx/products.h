@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Products of matrices and what windows of convolutions and pools have.
+// Matrix products, and the windows of convolutions and pools.
 #ifndef SYSTOLE_HOST_IMPORT_ONNX_PRODUCTS_H_
 #define SYSTOLE_HOST_IMPORT_ONNX_PRODUCTS_H_
 
@@ -11,8 +11,9 @@
 
 namespace systole::import {
 
-// As NumPy's matmul: matrices in the last two dimensions, the others stretched;
-// of one dimension a row on the left, a column on the right.
+// Like NumPy's matmul: matrices in the last two dimensions, the other
+// dimensions broadcast. A vector is a row on the left and a column on the
+// right.
 Value MatMul(HloBuilder& b, const Value& x, const Value& y);
 
 // Einstein's sums, "ij,jk->ik".
@@ -25,10 +26,10 @@ struct NodeWindows {
   // The padding that ceil_mode adds at the end.
   Ints extra;
 };
-// Reads strides, dilations, pads and auto_pad; kernel: sizes. Empty after an
-// error.
+// Reads strides, dilations, pads and auto_pad. sizes: of the input; kernel: of
+// the window. The result is empty after an error.
 NodeWindows WindowsOf(OnnxNode& n, const Ints& sizes, const Ints& kernel);
-// Number of places that a window spans.
+// Number of elements that a window spans.
 inline int64_t Span(int64_t kernel, int64_t dilation) {
   return (kernel - 1) * dilation + 1;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Quantised operators, as arithmetic of float32. Differences of 8-bit numbers
-// are integers up to 255, which bf16 has exactly, so one pass multiplies them;
-// sums below 2^24 are exact too.
+// Quantised operators as float32 arithmetic. Differences of 8-bit numbers are
+// integers up to 255. bf16 represents these exactly, so one pass multiplies
+// them. Sums below 2^24 are exact, too.
 #include <algorithm>
 #include <limits>
 
@@ -18,11 +18,11 @@ using ir::ElementType;
 
 constexpr ElementType kFloat = ElementType::kFloat32;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// So many products of differences of 8-bit numbers have an exact sum.
+// Up to this many products of differences of 8-bit numbers have an exact sum.
 constexpr int64_t kExactTerms = (int64_t{1} << 24) / (255 * 255);
 
-// Scales or zero points beside a tensor: one for all, one for each index of an
-// axis, or one for each block of an axis.
+// Broadcasts scales or zero points to a tensor: one for all, one for each index
+// of an axis, or one for each block of an axis.
 Value Spread(OnnxNode& n, const Value& parameter, const Ints& shape,
              int64_t axis, int64_t block) {
   HloBuilder& b = n.b;
@@ -57,7 +57,7 @@ double Most(ElementType element) {
   return NumbersOf(LiteralOf(element, {kInfinity}))[0];
 }
 
-// round(x) + zero point, within the type.
+// round(x) + zero point, clamped to the type.
 Value Quantized(HloBuilder& b, const Value& x, const Value& zero,
                 ElementType element) {
   Value y = b.Convert(b.Unary(Op::kHloRoundNearestEven, x), kFloat);
@@ -100,7 +100,7 @@ Values QuantizeLinear(OnnxNode& n) {
   const int64_t axis = n.Int("axis", 1), block = n.Int("block_size", 0);
   const int64_t wanted = n.Int("output_dtype", 0);
   const int64_t precision = n.Int("precision", 0);
-  n.Ignore("saturate");  // of types of 8-bit floats
+  n.Ignore("saturate");  // for 8-bit floats
   const auto element = wanted != 0 ? OnnxElement(wanted)
                        : n.Has(2)  ? n.Element(2)
                                    : ElementType::kUint8;
@@ -156,7 +156,7 @@ Value Centred(OnnxNode& n, size_t input, size_t zero, const Ints& dims) {
   return b.Binary(Op::kHloSubtract, y, point);
 }
 
-// A product of differences with one pass of bf16.
+// Multiplies differences in one bf16 pass.
 template <typename Product>
 Value Exactly(OnnxNode& n, const Product& product) {
   const ir::Precision precision = n.b.state().precision;
@@ -166,7 +166,8 @@ Value Exactly(OnnxNode& n, const Product& product) {
   return result;
 }
 
-// Rows of the left matrices, columns of the right ones.
+// The axis of the rows of the left matrices; then that of the columns of the
+// right ones.
 Ints RowOf(OnnxNode& n, size_t i) {
   return {std::max<int64_t>(n.Rank(i) - 2, 0)};
 }
@@ -174,7 +175,7 @@ Ints ColumnOf(OnnxNode& n, size_t i) {
   return {std::max<int64_t>(n.Rank(i) - 1, 0)};
 }
 
-// Sums that may leave 2^24 are those of integers.
+// Sums that may exceed 2^24 are computed as integers.
 Value IntegerSums(OnnxNode& n, const Value& x, const Value& y, int64_t terms,
                   const std::function<Value(const Value&, const Value&)>& f) {
   constexpr ElementType kInteger = ElementType::kInt32;

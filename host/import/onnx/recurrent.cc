@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// RNN, GRU, LSTM. The products with the inputs are one product for all steps;
-// a loop computes the steps.
+// RNN, GRU, LSTM. One product covers the inputs of all steps. A loop computes
+// the steps.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -24,10 +24,10 @@ struct Recurrent {
   int64_t steps = 0, batch = 0, hidden = 0, gates = 0, directions = 0;
   bool linear_before_reset = false, coupled = false;
   float clip = 0;
-  std::vector<Activation> activations;  // those of each direction in turn
+  std::vector<Activation> activations;  // direction by direction
 };
 
-// The weights of one direction; some are left out.
+// The weights of one direction. Optional ones may be null.
 struct Weights {
   Value inputs;     // [steps, batch, gates * hidden], with the biases of W
   Value recurrent;  // [hidden, gates * hidden]
@@ -55,8 +55,8 @@ Value GateOf(HloBuilder& b, const Recurrent& r, const Value& x, int64_t gate,
   return b.SliceIn(x, 1, gate * r.hidden, (gate + count) * r.hidden);
 }
 
-// One step of a direction whose functions begin at `first`: from x, its
-// products with the inputs, and the states to the states; h is the first one.
+// One step of a direction. `first`: the number of its first activation. x: the
+// product of W and the input. Returns the new states; the first one is h.
 Values RnnStep(HloBuilder& b, const Recurrent& r, size_t first, const Value& x,
                const Weights& w, const Values& states) {
   const Value sum =
@@ -108,14 +108,14 @@ Values LstmStep(HloBuilder& b, const Recurrent& r, size_t first, const Value& x,
   const Value next =
       Add(b, Multiply(b, forget, cell), Multiply(b, input, candidate));
   const Value output = Activated(b, r, first, gate(1, next));
-  // Its own function is not clipped.
+  // The output function is not clipped.
   return {Multiply(b, output, r.activations[first + 2](b, next)), next};
 }
 
 using Step = Values (*)(HloBuilder& b, const Recurrent& r, size_t first,
                         const Value& x, const Weights& w, const Values& states);
 
-// All steps of a direction: of the states the last ones, then h of every step,
+// All steps of a direction. Returns the final states, then h of every step,
 // [steps, batch, hidden].
 Values Steps(HloBuilder& b, const Recurrent& r, size_t first, Step step,
              const Weights& w, const Values& initial, bool backwards) {
@@ -139,8 +139,9 @@ Values Steps(HloBuilder& b, const Recurrent& r, size_t first, Step step,
       });
 }
 
-// A scale for each activation, NaN for none: a list has one for each, or one
-// for each that uses it, in their order. Nothing: it has neither number.
+// A scale for each activation; NaN if it has none. The list has one scale for
+// each activation, or one for each that uses it. Returns nothing if its length
+// is neither.
 std::optional<std::vector<float>> ScalesOf(
     const std::vector<std::string>& activations,
     const std::vector<float>& scales, const std::set<std::string>& users) {
@@ -184,7 +185,7 @@ bool ReadActivations(OnnxNode& n, Recurrent& r,
   return n.b.ok();
 }
 
-// Inputs: X, W, R, B, sequence_lens, initial_h, and of LSTM initial_c, P.
+// Inputs: X, W, R, B, sequence_lens, initial_h; for LSTM also initial_c, P.
 Values Convert(OnnxNode& n, int64_t gates,
                const std::vector<std::string>& defaults, Step step) {
   HloBuilder& b = n.b;

@@ -17,8 +17,9 @@ struct Reduced {
   bool keep = true;
 };
 
-// Axes are an attribute; of ReduceSum from opset 13 on, of the others from 18
-// on an input. None: all, or none at all with noop_with_empty_axes.
+// Axes are an input since opset 13 (ReduceSum) or 18 (the others), and an
+// attribute before. Without axes, all are reduced, or none with
+// noop_with_empty_axes.
 Reduced HowReduced(OnnxNode& n, int64_t input_since = 18) {
   Reduced how;
   how.keep = n.Int("keepdims", 1) != 0;
@@ -42,7 +43,7 @@ Value Square(HloBuilder& b, const Value& x) {
   return b.Binary(Op::kHloMultiply, x, x);
 }
 Value Root(HloBuilder& b, const Value& x) {
-  // Of integers through floats, as they have no root of their own.
+  // Integers go through floats, because there is no square root of integers.
   const ElementType element = x.type().element;
   if (ir::IsFloat(element)) return b.Unary(Op::kHloSqrt, x);
   return b.Convert(b.Unary(Op::kHloSqrt, b.Convert(x, ElementType::kFloat32)),
@@ -90,8 +91,8 @@ Values ReduceLogSum(OnnxNode& n) {
   const Reduced how = HowReduced(n);
   return {n.b.Unary(Op::kHloLog, Sum(n.b, n.In(0), how))};
 }
-// The largest value is taken out, so that nothing overflows; an infinite one
-// is not.
+// Subtracts the largest value first, unless it is infinite, so that nothing
+// overflows.
 Values ReduceLogSumExp(OnnxNode& n) {
   HloBuilder& b = n.b;
   const Reduced how = HowReduced(n);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Resize and Upsample: axis by axis, each result a weighted sum of neighbours
-// whose places are known.
+// Resize and Upsample, axis by axis. Each result is a weighted sum of
+// neighbours whose positions are known at import.
 #include <algorithm>
 #include <cmath>
 
@@ -22,19 +22,19 @@ struct Resizing {
 
 struct AxisResize {
   int64_t in = 0, out = 0;
-  double scale = 1, start = 0, end = 1;  // of the region, for cropping
+  double scale = 1, start = 0, end = 1;  // start, end: the region of a crop
 };
 
-constexpr int64_t kMostPixels = 1 << 24;  // of a dimension
+constexpr int64_t kMostPixels = 1 << 24;  // per dimension
 
-// The nearest integer below; 0, which no dimension has, for what is no size.
+// Rounds a size down. Returns 0, which no dimension has, for an invalid size.
 int64_t SizeOf(double size) {
   return size >= 1 && size <= double{kMostPixels}
              ? static_cast<int64_t>(std::floor(size))
              : 0;
 }
 
-// The place in the operand of the centre of a result.
+// The position in the operand of the centre of result i.
 double PlaceOf(const Resizing& how, const AxisResize& axis, int64_t i) {
   const auto x = static_cast<double>(i), in = static_cast<double>(axis.in),
              out = static_cast<double>(axis.out);
@@ -70,8 +70,8 @@ double Cubic(double distance, double a) {
   return 0;
 }
 
-// Weights of the neighbours of each result: taps[k] is the k-th one of all
-// results.
+// The neighbours of each result and their weights: taps[k] has the k-th
+// neighbour of all results.
 struct Taps {
   std::vector<Ints> places;
   std::vector<std::vector<double>> weights;
@@ -122,7 +122,8 @@ Taps TapsOf(const Resizing& how, const AxisResize& axis) {
   return taps;
 }
 
-// Parts of x at places that are known: each `times` in a row, or any.
+// Slices of x at positions that are known. If each slice is just repeated, this
+// is a broadcast.
 Value TakeKnown(HloBuilder& b, const Value& x, const Ints& places,
                 int64_t axis) {
   const Ints shape = x.type().shape;
@@ -232,7 +233,7 @@ Values Upsample(OnnxNode& n) {
   return ResizeAll(n, how, axes);
 }
 
-// Sets the sizes from scales or sizes, those of the axes in `at`.
+// Sets the sizes of the axes in `at`, from the input scales or sizes.
 bool SetSizes(OnnxNode& n, const Ints& at, std::vector<AxisResize>& axes) {
   const std::string policy = n.Text("keep_aspect_ratio_policy", "stretch");
   const std::vector<double> scales = n.Has(2) && n.In(2).type().elements() > 0
@@ -311,7 +312,7 @@ Values Resize(OnnxNode& n) {
   if (how.coordinates == "align_corners" ||
       how.coordinates == "tf_crop_and_resize") {
     for (const AxisResize& axis : axes) {
-      // Runtimes disagree on which of the two sizes counts.
+      // Runtimes disagree on whether the exact or the rounded size counts.
       const double size = static_cast<double>(axis.in) * axis.scale;
       if (std::abs(size - static_cast<double>(axis.out)) > 1e-3) {
         return {n.Refuse(how.coordinates, " with a scale of ", axis.scale,

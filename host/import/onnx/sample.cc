@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// GridSample: values between the elements, at places that the model computes.
+// GridSample: interpolates between elements, at positions that the model
+// computes.
 #include <cmath>
 
 #include "host/import/onnx/operators.h"
@@ -19,8 +20,8 @@ struct Sampling {
   bool align = false;
 };
 
-// A neighbour along one dimension: its index, in range, its weight, and
-// whether it is an element.
+// A neighbour along one dimension: its index, clamped into range; its weight;
+// whether it is inside.
 struct Tap {
   Value index, weight, inside;
 };
@@ -29,7 +30,7 @@ Value Times(HloBuilder& b, const Value& x, const Value& y) {
   return b.Binary(Op::kHloMultiply, x, y);
 }
 
-// Of a neighbour at this distance, of cubic convolution.
+// The weight of cubic convolution for a neighbour at this distance.
 Value CubicWeight(HloBuilder& b, const Value& distance, bool far) {
   const auto plus = [&](const Value& x, double y) {
     return b.Binary(Op::kHloAdd, x, y);
@@ -47,7 +48,7 @@ Value CubicWeight(HloBuilder& b, const Value& distance, bool far) {
   return plus(Times(b, Times(b, y, x), x), 1);
 }
 
-// The element that an index outside stands for.
+// Maps an index outside to an element, as the padding mode says.
 Value Inside(HloBuilder& b, const Sampling& how, const Value& index,
              int64_t size) {
   const auto last = static_cast<double>(size - 1);
@@ -55,7 +56,7 @@ Value Inside(HloBuilder& b, const Sampling& how, const Value& index,
     return b.Binary(Op::kHloMinimum, b.Binary(Op::kHloMaximum, index, 0.0),
                     last);
   }
-  // Mirrors are on the first and last element, or half a step beyond them.
+  // The mirror lies on the first and last element, or half a step beyond them.
   const double period = how.align ? 2 * last : 2 * static_cast<double>(size);
   if (period == 0) return b.Binary(Op::kHloMultiply, index, 0.0);
   Value rest = b.Binary(Op::kHloRemainder, index, period);
@@ -71,7 +72,7 @@ std::vector<Tap> TapsOf(HloBuilder& b, const Sampling& how, const Value& grid,
                         int64_t size) {
   constexpr ElementType kIndex = ElementType::kInt32;
   const auto length = static_cast<double>(size);
-  // From -1..1 to the places of elements.
+  // Maps -1 .. 1 to positions of elements.
   const Value up = b.Binary(Op::kHloAdd, grid, 1.0);
   const Value place =
       how.align
@@ -108,7 +109,7 @@ std::vector<Tap> TapsOf(HloBuilder& b, const Sampling& how, const Value& grid,
   return taps;
 }
 
-// Elements [batch, features, places] of x [batch, features, elements].
+// Gathers [batch, features, positions] from x [batch, features, elements].
 Value TakeFlat(HloBuilder& b, const Value& x, const Value& index) {
   const Ints shape = index.type().shape;
   ir::HloGatherAttributes how;
@@ -148,10 +149,10 @@ Values GridSample(OnnxNode& n) {
   const Ints out(places.begin(), places.end() - 1);
   const Value flat = b.Reshape(x, {shape[0], shape[1], Product(shape, 2)});
   const ElementType element = x.type().element;
-  // Neighbours of the dimensions so far, as indices of flat elements.
+  // The neighbours over the dimensions so far, with flat indices.
   std::vector<Tap> all;
   for (int64_t d = 0; d < spatial; ++d) {
-    // The grid's coordinates are those of the last dimension first.
+    // The grid lists the coordinates with the last dimension first.
     const int64_t at = spatial - 1 - d;
     const Value coordinate =
         b.Reshape(b.SliceIn(grid, spatial + 1, at, at + 1), out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Operators of shapes and of values that follow from them.
+// Operators on shapes, and on values that follow from shapes.
 #include <algorithm>
 #include <cmath>
 
@@ -50,7 +50,7 @@ Values Constant(OnnxNode& n) {
   if (name == "value_floats" && a.kind == Kind::kNumbers) {
     return {list(ElementType::kFloat32, {a.numbers.begin(), a.numbers.end()})};
   }
-  // Both kinds of lists look the same when they are empty.
+  // An empty list of floats looks like an empty list of integers.
   if (name == "value_floats" && a.kind == Kind::kIntegers)
     return {list(ElementType::kFloat32, {})};
   return {n.Refuse("a constant of '", name, "'")};
@@ -153,7 +153,7 @@ Values Flatten(OnnxNode& n) {
       n.b.Reshape(n.In(0), {Product(shape, 0, axis), Product(shape, axis)})};
 }
 
-// Axes are an attribute, from opset 13 on an input.
+// Axes are an attribute, and since opset 13 an input.
 Ints AxesOf(OnnxNode& n) {
   if (n.opset < 13) return n.List("axes");
   return n.Has(1) ? n.Integers(1, "axes") : Ints();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Operators that order elements along an axis, or run along it.
+// Operators that sort elements along an axis, or accumulate along it.
 #include <limits>
 
 #include "host/import/onnx/operators.h"
@@ -15,8 +15,8 @@ using ir::Type;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The index of the largest or smallest element, of equal ones the first or, if
-// `last`, the last.
+// The index of the largest or smallest element. Of equal ones, it is the first
+// or, with `last`, the last.
 Value ArgExtreme(HloBuilder& b, const Value& x, int64_t axis, bool largest,
                  bool last) {
   const Type value{x.type().element, {}, {}};
@@ -59,7 +59,7 @@ Values Arg(OnnxNode& n) {
   return {keep ? b.Reshape(at, shape) : at};
 }
 
-// The values and their indices in order along an axis.
+// Sorts values along an axis. Returns the values and their indices.
 Values Sorted(HloBuilder& b, const Value& x, int64_t axis, bool largest) {
   const Type value{x.type().element, {}, {}};
   const Type index{ElementType::kInt32, {}, {}};
@@ -73,7 +73,7 @@ Values Sorted(HloBuilder& b, const Value& x, int64_t axis, bool largest) {
                std::nullopt, {region});
 }
 
-// Equal values keep their order; `sorted` = 0 allows any order.
+// Equal values keep their order. With `sorted` = 0, any order is allowed.
 Values TopK(OnnxNode& n) {
   HloBuilder& b = n.b;
   const Value x = n.In(0);
@@ -91,8 +91,8 @@ Values TopK(OnnxNode& n) {
           b.Convert(b.SliceIn(sorted[1], axis, 0, k[0]), ElementType::kInt64)};
 }
 
-// Sums or products of all elements before, and with the element itself unless
-// it is exclusive: log2(n) passes, each of which doubles the reach.
+// Prefix sums or products; exclusive ones leave out the element itself. There
+// are log2(n) passes, and each doubles the reach.
 template <Op kOp>
 Values Cumulative(OnnxNode& n) {
   HloBuilder& b = n.b;

@@ -23,7 +23,7 @@ absl::Status Bad(const std::string& what) {
   return absl::InvalidArgumentError(what);
 }
 
-// Values of a typed field, each of which holds one element.
+// Reads values from a typed field of the file, one element per entry.
 template <typename T, typename Field>
 absl::StatusOr<Literal> Typed(const Field& field, int64_t count) {
   if (field.size() != count) {
@@ -37,7 +37,7 @@ absl::StatusOr<Literal> Typed(const Field& field, int64_t count) {
     } else if constexpr (std::is_same_v<T, ir::Float16> ||
                          std::is_same_v<T, ir::Bfloat16>) {
       T half;
-      half.bits = static_cast<uint16_t>(value);  // the field has its bits
+      half.bits = static_cast<uint16_t>(value);  // the entry holds the bits
       values.push_back(half);
     } else {
       values.push_back(static_cast<T>(value));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Types and tensors of ONNX as those of the IR.
+// Converts types and tensors of ONNX to those of the IR.
 #ifndef SYSTOLE_HOST_IMPORT_ONNX_TENSORS_H_
 #define SYSTOLE_HOST_IMPORT_ONNX_TENSORS_H_
 
@@ -24,14 +24,15 @@ absl::StatusOr<ir::ElementType> OnnxElement(int64_t type);
 // The DataType of an element type.
 int64_t OnnxTypeOf(ir::ElementType element);
 
-// Reads the values of tensors, some of them from files of their own.
+// Reads the values of tensors. Those of some tensors are in files of their own.
 class TensorReader {
  public:
-  // folder: where those files are; "": there are none.
+  // folder: the folder of these files; "": there are none.
   explicit TensorReader(std::string folder) : folder_(std::move(folder)) {}
 
-  // Errors do not name the tensor. kUnimplemented: its type; kInvalidArgument:
-  // sizes or values that do not fit; those of ReadFile.
+  // Errors do not name the tensor. kUnimplemented: an unsupported type.
+  // kInvalidArgument: sizes or values that do not fit. Others: those of
+  // ReadFile.
   absl::StatusOr<OnnxTensor> Read(const onnx::TensorProto& tensor);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The importer of a build without ONNX's schema or protobuf.
+// Stands in for the importer in a build without ONNX's schema or protobuf.
 #include "host/import/onnx/onnx_importer.h"
 
 namespace systole::import {

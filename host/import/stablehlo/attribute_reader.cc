@@ -12,8 +12,7 @@ using mlir::Attribute;
 
 constexpr int64_t kMaxValues = 1 << 20;  // of an attribute
 
-// A size, padding or index of a tensor in the IR is within this distance of
-// zero.
+// Whether a size, padding or index is within the limits of the IR.
 bool InRange(int64_t value) {
   return -ir::kMaxElements <= value && value <= ir::kMaxElements;
 }

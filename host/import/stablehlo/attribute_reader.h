@@ -68,7 +68,7 @@ class AttributeReader {
   absl::Status status_;
 };
 
-// Gives the values of dense elements of integers or booleans. False: other
+// Reads dense elements of integers or booleans. Returns false for other
 // elements, or too many.
 bool IntegerElements(const mlir::Attribute& elements,
                      std::vector<int64_t>& values);

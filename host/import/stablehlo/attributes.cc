@@ -18,7 +18,7 @@ bool IsVersion(const AttributeReader& in, absl::string_view suffix) {
          name.substr(name.size() - suffix.size()) == suffix;
 }
 
-// The higher of the operands' precisions; none means the default.
+// The higher of the operands' precisions, or the default if there are none.
 ir::Precision ReadPrecision(AttributeReader& in) {
   const Attribute* list = in.Get("precision_config");
   int64_t precision = 0;
@@ -31,9 +31,9 @@ ir::Precision ReadPrecision(AttributeReader& in) {
   return static_cast<ir::Precision>(precision);
 }
 
-// An algorithm gives the type of the products' operands and the number of
-// products per result. One pass of bf16 has 8 bits of the fraction, three have
-// 16, six have all 24.
+// An algorithm gives the operands' type and the number of products per result.
+// In bf16, one product keeps 8 bits of the fraction, three keep 16, and six
+// keep all 24.
 ir::Precision ReadAlgorithm(AttributeReader& in) {
   const Attribute* operand = in.Get("lhs_precision_type");
   if (operand == nullptr || operand->type == nullptr) {
@@ -54,8 +54,8 @@ ir::Precision ReadAlgorithm(AttributeReader& in) {
   return ir::Precision::kDefault;
 }
 
-// [groups, size] of device numbers; padded with -1 if the groups have different
-// sizes.
+// Device numbers as [groups, size]. Groups that are smaller than others are
+// padded with -1.
 void ReadGroups(AttributeReader& in, const char* name,
                 ir::HloCollectiveAttributes& attributes) {
   const Attribute* groups = in.Get(name);
@@ -75,8 +75,8 @@ ir::HloCollectiveAttributes ReadCollective(AttributeReader& in,
   return attributes;
 }
 
-// Of operations whose groups may be of devices, whatever replica or partition
-// they are.
+// For operations whose groups may list devices, regardless of replica and
+// partition.
 ir::HloCollectiveAttributes ReadDeviceCollective(AttributeReader& in) {
   ir::HloCollectiveAttributes attributes = ReadCollective(in, "replica_groups");
   attributes.use_global_device_ids = in.Boolean("use_global_device_ids");

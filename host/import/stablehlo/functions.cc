@@ -16,7 +16,7 @@ namespace {
 constexpr absl::string_view kFunction = "vhlo.func_v1";
 constexpr int kMaxDepth = 300;  // nesting of calls and regions
 
-// Collects the unsupported operations of all functions that can be reached,
+// Collects the unsupported operations of all reachable functions. It visits
 // each function once.
 class SupportCheck {
  public:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The functions of an artifact, and their operations that cannot be imported.
+// The functions of an artifact, and a check for operations that cannot be
+// imported.
 #ifndef SYSTOLE_HOST_IMPORT_STABLEHLO_FUNCTIONS_H_
 #define SYSTOLE_HOST_IMPORT_STABLEHLO_FUNCTIONS_H_
 
@@ -29,7 +30,7 @@ class Functions {
   absl::StatusOr<const mlir::Operation*> Callee(
       const mlir::Operation& call, const OperationRule& rule) const;
 
-  // Checks every operation that can be reached from a function. The error names
+  // Checks every operation that is reachable from a function. The error names
   // all unsupported ones, or a function that calls itself.
   absl::Status CheckSupported(const mlir::Module& module,
                               const mlir::Operation& main) const;

@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kMaxOperations = 1 << 20;
 
 // Collects the outside values that the operations of a region read, in the
-// order of their first use. All values inside have higher numbers.
+// order of first use. Values inside have numbers from `first_inside` on.
 void FindCaptured(const mlir::Region& region, mlir::ValueId first_inside,
                   std::unordered_set<mlir::ValueId>& seen,
                   std::vector<mlir::ValueId>& captured) {
@@ -34,7 +34,7 @@ void FindCaptured(const mlir::Region& region, mlir::ValueId first_inside,
   }
 }
 
-// The lowest number of a value inside.
+// The lowest number of a value inside the operation's regions.
 mlir::ValueId FirstInside(const mlir::Operation& operation) {
   if (!operation.results.empty()) return operation.results.back() + 1;
   mlir::ValueId first = std::numeric_limits<mlir::ValueId>::max();
@@ -51,7 +51,7 @@ mlir::ValueId FirstInside(const mlir::Operation& operation) {
   return first;
 }
 
-// A token, and the value of what has none.
+// A token. It also stands for the result of an operation without results.
 ir::Node MakeToken() {
   return ir::MakeConstant("token", TokenType(),
                           ir::Literal::Zeros(TokenType().element, 0));
@@ -213,7 +213,7 @@ absl::StatusOr<ir::Node*> GraphBuilder::Add(const mlir::Operation& operation,
   const absl::Status status = ir::VerifyNode(node);
   if (!status.ok()) return Located(operation, status);
   ir::Node* const added = module_.Add(std::move(node));
-  // It may have the address of one that was removed.
+  // The node may have the address of a removed node, whose entries are stale.
   context_.found.suggested.erase(added);
   context_.found.marks.erase(added);
   return added;
@@ -255,7 +255,7 @@ absl::Status GraphBuilder::AddConstant(const mlir::Operation& operation) {
   return Define(operation, values);
 }
 
-// Needs the tokens that it joins.
+// Depends on the tokens that it joins.
 absl::Status GraphBuilder::AddToken(const mlir::Operation& operation) {
   const absl::StatusOr<Values> operands = Operands(operation);
   if (!operands.ok()) return operands.status();
@@ -322,7 +322,7 @@ absl::Status GraphBuilder::AddRegions(const mlir::Operation& operation,
     for (const ir::Value& result : *results) {
       module->outputs.push_back({"", result});
     }
-    // Every node has a result.
+    // Every node has a result, so a region without one returns a token.
     if (results->empty())
       module->outputs.push_back({"", module->Add(MakeToken())});
     module->RemoveUnused();

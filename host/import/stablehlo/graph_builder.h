@@ -34,8 +34,8 @@ struct ImportContext {
   const mlir::Module& source;
   const Functions& functions;
   const Shardings& shardings;
-  StableHloShardings& found;              // what the builders find of them
-  int64_t operations = 0;                 // so far, with inlined calls
+  StableHloShardings& found;              // shardings found by the builders
+  int64_t operations = 0;                 // so far, including inlined calls
   std::vector<std::string> refused = {};  // "stablehlo.dot_general at ...: ..."
 };
 
@@ -68,7 +68,7 @@ class GraphBuilder {
 
   absl::StatusOr<Values> ConvertCall(const mlir::Operation& call,
                                      const OperationRule& rule);
-  // Of programs of several devices.
+  // Operations of programs for several devices.
   absl::StatusOr<Values> ConvertSharding(const mlir::Operation& operation);
   absl::StatusOr<Values> ConvertManual(const mlir::Operation& operation);
   absl::StatusOr<ir::Value> Mark(const mlir::Operation& operation,

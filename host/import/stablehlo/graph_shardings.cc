@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The part of GraphBuilder that reads how values are divided among devices.
+// The part of GraphBuilder that reads shardings.
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -111,7 +111,7 @@ absl::StatusOr<GraphBuilder::Values> GraphBuilder::ConvertManual(
   return results;
 }
 
-// The attribute that propagation leaves at an operation.
+// Reads the sharding that propagation has left on an operation.
 absl::Status GraphBuilder::Suggest(const mlir::Operation& operation,
                                    const ir::Node* node) {
   if (context_.shardings.partitions() == 1) return absl::OkStatus();
@@ -123,7 +123,7 @@ absl::Status GraphBuilder::Suggest(const mlir::Operation& operation,
   for (int r = 0; r < node->results(); ++r) {
     absl::StatusOr<partition::Sharding> read = context_.shardings.Read(
         *all->elements[r], node->result_type(r).shape.size());
-    // It is no more than a suggestion.
+    // A suggestion may be ignored, so an error is, too.
     suggested.emplace_back();
     if (read.ok()) suggested.back() = *std::move(read);
   }

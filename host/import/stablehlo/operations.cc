@@ -169,7 +169,7 @@ std::map<absl::string_view, OperationRule> MakeRules() {
   return rules;
 }
 
-// Custom calls that determine the placement of a value.
+// Custom calls that only place a value on devices.
 bool IsPlacement(const mlir::Operation& operation) {
   const mlir::Attribute* target = operation.Find("call_target_name");
   return target && operation.operands.size() == 1 &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The IR operation for each operation of an artifact.
+// Maps each operation of an artifact to an operation of the IR.
 #ifndef SYSTOLE_HOST_IMPORT_STABLEHLO_OPERATIONS_H_
 #define SYSTOLE_HOST_IMPORT_STABLEHLO_OPERATIONS_H_
 
@@ -21,7 +21,7 @@ enum class Conversion {
   kConstant,
   kToken,
   kCall,      // its function is inlined
-  kSharding,  // replaced by its operand; a mark, if there are several devices
+  kSharding,  // replaced by its operand; marked if several devices
   kManual,    // its region is inlined, between marks
   kReturn,    // the end of a function or region
   kNothing,   // not part of the program: meshes
@@ -39,7 +39,7 @@ struct OperationRule {
 // The rule for "vhlo.add_v1" and so on, or null.
 const OperationRule* FindRule(const mlir::Operation& operation);
 
-// Whether it may be there for its effect alone.
+// Whether an operation without results is allowed, for its side effects.
 bool MayHaveNoResult(const mlir::Operation& operation,
                      const OperationRule& rule);
 

@@ -22,7 +22,7 @@ bool IsStruct(const Attribute* attribute, absl::string_view name) {
          attribute->name == name;
 }
 
-// The digit of an axis among a mesh's devices.
+// The part of a device number that is its position along an axis of the mesh.
 absl::StatusOr<Part> AxisOf(const Attribute& mesh, absl::string_view name) {
   int64_t before = 1;
   for (const Attribute* axis : mesh.elements) {
@@ -70,7 +70,7 @@ absl::StatusOr<Sharding> Shardings::Read(
     return absl::UnimplementedError(
         "a sharding with unreduced axes that are not summed");
   }
-  // Of a token, which has one dimension here and none there.
+  // A token: it has one dimension in the IR and none in the sharding.
   if (dims == 0 && rank == 1) return result;
   if (dims != static_cast<int64_t>(rank) ||
       dims >= static_cast<int64_t>(sharding.elements.size())) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Meshes and shardings of Shardy's dialect (sdy) as those of host/partition.
+// Converts meshes and shardings of Shardy's dialect (sdy) to those of
+// host/partition.
 #ifndef SYSTOLE_HOST_IMPORT_STABLEHLO_SHARDINGS_H_
 #define SYSTOLE_HOST_IMPORT_STABLEHLO_SHARDINGS_H_
 
@@ -18,13 +19,13 @@ namespace systole::import {
 
 class Shardings {
  public:
-  // Of a program for this number of partitions.
+  // For a program of this number of partitions.
   Shardings(const mlir::Module& module, int partitions);
 
   int partitions() const { return partitions_; }
-  // A sharding of a value of that rank. Axes that are not among `axes` are left
-  // out, if there are any. Errors: Unimplemented for unreduced values that are
-  // not summed, InvalidArgument for another number of devices, of dimensions,
+  // The sharding of a value of that rank. If `axes` is not empty, other axes
+  // are ignored. Errors: Unimplemented for unreduced values that are not
+  // summed; InvalidArgument for a wrong number of devices or dimensions, or
   // unknown axes.
   absl::StatusOr<partition::Sharding> Read(
       const mlir::Attribute& sharding, size_t rank,

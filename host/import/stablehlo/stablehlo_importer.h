@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Imports portable StableHLO artifacts (VHLO in MLIR bytecode), which JAX
-// passes to a PJRT plugin, as modules of the operations of hlo/; also from
-// inside a file of jax.export (host/files/jax_export.h).
+// Imports portable StableHLO artifacts (VHLO in MLIR bytecode) as modules of
+// hlo/. JAX passes such artifacts to a PJRT plugin, and files of jax.export
+// contain them (host/files/jax_export.h).
 //
 //   absl::StatusOr<StableHloProgram> program = ImportStableHlo(bytes);
 //
 // Calls of functions and composites are inlined. Outside values that a region
-// reads become further parameters of it; constants are copied into it instead.
+// reads become further parameters of the region; constants are copied into it.
 // Splat constants become a scalar and a broadcast. The module computes whole
-// arrays; shardings are stored beside it. In a program of several partitions,
-// marks (partitioner.h) keep the place of constraints and of what computes with
-// tiles itself.
+// arrays, and shardings are stored beside it. If the program has several
+// partitions, marks (partitioner.h) keep the places of sharding constraints and
+// of manual computations.
 #ifndef SYSTOLE_HOST_IMPORT_STABLEHLO_STABLEHLO_IMPORTER_H_
 #define SYSTOLE_HOST_IMPORT_STABLEHLO_STABLEHLO_IMPORTER_H_
 
@@ -45,7 +45,7 @@ struct StableHloResult {
   std::optional<partition::Sharding> tiles;
 };
 
-// What a program of several partitions says of values in between: as in
+// Shardings of intermediate values in a program of several partitions, as in
 // partition::GlobalProgram.
 struct StableHloShardings {
   std::unordered_map<const ir::Node*,
@@ -55,8 +55,8 @@ struct StableHloShardings {
 };
 
 struct StableHloProgram {
-  // Parameters and outputs are in the program's order. Their names are those of
-  // the source, made unique. The module is verified.
+  // Parameters and outputs are in the program's order. They have the source's
+  // names, made unique. The module is verified.
   std::unique_ptr<ir::Module> module;
   std::vector<StableHloArgument> arguments;  // one per parameter
   std::vector<StableHloResult> results;      // one per output
@@ -67,14 +67,14 @@ struct StableHloProgram {
   std::string version;  // of StableHLO: "1.13.7", or "" if the file has none
 };
 
-// kDataLoss: not bytecode, or damaged; kInvalidArgument: a violation of
-// StableHLO's rules; kUnimplemented: a newer version, or unsupported operations
-// and types, which the message lists with their source lines;
-// kResourceExhausted: over a million operations after inlining.
+// kDataLoss: not bytecode, or damaged. kInvalidArgument: the artifact violates
+// StableHLO's rules. kUnimplemented: a newer version, or unsupported operations
+// and types; the message lists them with source lines. kResourceExhausted: over
+// a million operations after inlining.
 absl::StatusOr<StableHloProgram> ImportStableHlo(absl::string_view bytes);
 
-// The program on whole arrays that is to be divided among its partitions. Takes
-// the module. Errors: Unimplemented, for shardings in XLA's notation.
+// Takes the module and returns it as a program on whole arrays, to be divided
+// among its partitions. Errors: Unimplemented for shardings in XLA's notation.
 absl::StatusOr<partition::GlobalProgram> GlobalProgramOf(
     StableHloProgram& program);
 

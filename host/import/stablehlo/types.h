@@ -14,8 +14,8 @@
 
 namespace systole::import {
 
-// Of tokens, which say what call of the script comes before which: no elements.
-// jax hands them over as such.
+// The type of tokens, which order the calls of the script. It has no elements,
+// as jax passes tokens.
 ir::Type TokenType();
 
 // Unimplemented for types that the IR does not have: "f64", "complex<f32>",

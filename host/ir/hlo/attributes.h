@@ -16,7 +16,7 @@ namespace systole::ir {
 
 using Ints = std::vector<int64_t>;
 
-// Texts of the values of an enumeration, in the order of the enumeration.
+// The names of an enumeration's values, in the order of the enumeration.
 template <typename E>
 struct EnumNames;
 
@@ -302,11 +302,11 @@ struct HloTriangularSolveAttributes {
   }
 };
 
-// replica_groups: the groups one after the other, each of group_size and padded
-// with -1, or empty: all together; of collective_permute the pairs of source
-// and target. dimension: that of all_gather and reduce_scatter; for all_to_all
-// the split dimension, and concat_dimension the other one. How a group becomes
-// one of processes: process_groups.h.
+// replica_groups: the groups one after the other, each padded with -1 to
+// group_size. Empty: all form one group. For collective_permute it holds pairs
+// of source and target. process_groups.h maps the numbers to processes.
+// dimension: the gathered or scattered dimension; for all_to_all the split
+// dimension, while concat_dimension is the joined one.
 struct HloCollectiveAttributes {
   Ints replica_groups;
   int64_t group_size = 1;
@@ -325,7 +325,7 @@ struct HloCollectiveAttributes {
   }
 };
 
-// config: text for the backend.
+// config: text for the function that is called.
 struct HloCustomCallAttributes {
   std::string target, config;
 
@@ -336,8 +336,8 @@ struct HloCustomCallAttributes {
   }
 };
 
-// Element i of the result is the operand's element at offset + i . strides, in
-// the order of memory. sizes: shape of the result.
+// Element i of the result is the operand's element at offset + dot(i, strides),
+// in memory order. sizes: the shape of the result.
 struct HloStridedAttributes {
   Ints sizes, strides;
   int64_t offset = 0;

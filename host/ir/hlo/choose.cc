@@ -40,7 +40,7 @@ Literal Compared(Direction direction, const Literal& a, const Literal& b,
   return Literal();
 }
 
-// A number whose order is IEEE 754's totalOrder.
+// An integer whose order is that of IEEE 754's totalOrder.
 template <typename T>
 int32_t TotalOrder(T value) {
   std::conditional_t<sizeof(T) == 4, int32_t, int16_t> bits;
@@ -53,8 +53,9 @@ int32_t TotalOrder(T value) {
 template <typename R>
 R FromFloat(float value) {
   if (value != value) return 0;
-  // The limits are powers of two or next to one. They are exact in double
-  // precision except 2^63 - 1 and 2^64 - 1; `>=` compares those with the power.
+  // The limits are powers of two, or one below. All are exact in double
+  // precision except 2^63 - 1 and 2^64 - 1. These round up to the power of two,
+  // so `>=` is the right comparison.
   constexpr double kLow = static_cast<double>(std::numeric_limits<R>::min());
   constexpr double kHigh = static_cast<double>(std::numeric_limits<R>::max());
   const double wide = value;
@@ -116,7 +117,8 @@ Literal Select(const Operands& operands) {
   const Literal& condition = *operands[0];
   if (condition.size() == 1) {
     const int chosen = condition.values<Bool>()[0] ? 1 : 2;
-    // With lanes, the other operand may have more of them.
+    // With lanes, the chosen operand may have a single value and the other one
+    // many.
     if (operands[chosen]->size() >= operands[3 - chosen]->size()) {
       return *operands[chosen];
     }
@@ -169,9 +171,9 @@ absl::StatusOr<Literals> EvaluateClamp(const Node&, const Operands& operands,
 
 namespace {
 
-// Conversions between rare types go through a 64-bit type, or through float if
-// one of the types is a float. The results are equal, and a third of the loops
-// is enough.
+// Conversions between rare types go through a 64-bit integer, or through float
+// if one of the types is a float. The results are the same, and only a third of
+// the loops is compiled.
 template <typename R, typename A>
 Literal Converted(const Literal& values) {
   using Between =

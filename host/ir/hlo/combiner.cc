@@ -27,7 +27,7 @@ inline T Combine(T left, T right) {
     } else if constexpr (kOp == Op::kHloMultiply) {
       r = a * b;
     } else {
-      // -0 is less than +0 in either order; a NaN stays.
+      // -0 is less than +0 in either order; a NaN operand gives NaN.
       constexpr bool kMax = kOp == Op::kHloMaximum;
       const uint32_t both =
           kMax ? BitsOf(a) & BitsOf(b) : BitsOf(a) | BitsOf(b);

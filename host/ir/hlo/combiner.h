@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The operations that a reduction may have as its only one, applied to rows of
-// elements: add, multiply, maximum, minimum, and, or, xor. All of them commute
+// Combiners: add, multiply, maximum, minimum, and, or, xor. A reduction whose
+// region is just one of these applies it to rows of elements. All commute
 // bit-exactly. They are compiled once, for all loops over tensors that use
 // them.
 #ifndef SYSTOLE_HOST_IR_HLO_COMBINER_H_
@@ -24,7 +24,7 @@ struct Combiner {
               int64_t step_b, void* to);
 };
 
-// None if the operation is not one of these, or does not support such elements.
+// None if the operation is no combiner, or does not support the element type.
 std::optional<Combiner> FindCombiner(Op op, ElementType element);
 
 }  // namespace systole::ir

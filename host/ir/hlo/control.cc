@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Control flow, and the host's versions of collectives (one replica) and calls.
+// Control flow, calls, and the host's versions of collectives (for one
+// replica).
 #include "absl/strings/str_cat.h"
 #include "host/ir/calls.h"
 #include "host/ir/hlo/elementwise.h"
@@ -84,7 +85,7 @@ absl::StatusOr<Literals> EvaluateCustomCall(const Node& node,
                                             const Operands& operands,
                                             Evaluation& evaluation) {
   const std::string& target = node.attr<HloCustomCallAttributes>().target;
-  // Annotations of values without an effect on one device.
+  // Annotations that have no effect on one device.
   if (target == "Sharding" || target == "SPMDFullToShardShape" ||
       target == "SPMDShardToFullShape" ||
       target == "annotate_device_placement") {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Each group is a product of matrices. A line of the left matrix holds the
-// inputs of one window: the taps in ascending order of their input position,
-// the features fastest.
+// Each group is a matrix product. A row of the left matrix holds the inputs of
+// one window: taps in ascending order of input position, features fastest.
 #include <algorithm>
 #include <map>
 
@@ -16,7 +15,7 @@
 namespace systole::ir {
 namespace {
 
-// Elements of the left matrix that are generated at once.
+// Elements of the left matrix that are generated at a time.
 constexpr int64_t kMaxWindows = int64_t{1} << 20;
 
 class Convolution {

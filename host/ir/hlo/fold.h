@@ -11,8 +11,8 @@
 
 namespace systole::ir {
 
-// The only operation of a region that just combines its two parameters; one of
-// combiner.h.
+// The combiner (combiner.h) of a region that only combines its two parameters;
+// none for other regions.
 std::optional<Op> CombinerOf(const Module& region);
 
 // `count` copies of a single value.

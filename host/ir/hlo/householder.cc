@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The custom calls that a QR decomposition is exported as. Matrices of fp32
-// with batch dimensions in front; each step is rounded.
+// The custom calls of a QR decomposition. Matrices are fp32, with batch
+// dimensions in front. Each step is rounded.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -47,8 +47,9 @@ void Reflect(const Matrix& vectors, int64_t k, float tau, const Matrix& a,
   }
 }
 
-// Computes in place: the factor R on and above the diagonal, the vectors of the
-// reflections below it. Their factors go to `tau`.
+// Factors `a` in place: the factor R goes on and above the diagonal, the
+// vectors of the reflections go below it. The scale factors of the reflections
+// go to `tau`.
 void Qr(const Matrix& a, float* tau) {
   const int64_t steps = std::min(a.rows, a.columns);
   for (int64_t k = 0; k < steps; ++k) {
@@ -87,7 +88,8 @@ std::vector<float> WithOneNan(std::vector<float> values) {
   return values;
 }
 
-// Operands and results of f32: matrices [..., m, n] and factors [..., k].
+// Checks the operands and results: matrices [..., m, n] and factors [..., k],
+// all of f32.
 absl::Status CheckMatrices(const Node& node, const Ints& shape,
                            const Ints& factors) {
   const bool product = node.operands.size() == 2;

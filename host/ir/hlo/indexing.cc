@@ -63,7 +63,7 @@ int64_t IndexAt(const Literal& indices, int64_t at) {
   return indices.Visit([&](const auto& v) -> int64_t {
     using T = typename std::decay_t<decltype(v)>::value_type;
     if constexpr (kIsInteger<T>) {
-      // What is beyond i64 is beyond every tensor too.
+      // An index beyond i64 is beyond every tensor too, so it saturates.
       if constexpr (std::is_same_v<T, uint64_t>) {
         return static_cast<int64_t>(std::min<uint64_t>(v[at], INT64_MAX));
       }
@@ -87,8 +87,8 @@ Windows FindWindows(const Shapes& s, const Ints& whole,
     w.operand_steps.push_back(w.operand_strides[i]);
     w.other_steps.push_back(other_strides[s.window_dims[next++]]);
   }
-  // Dimensions of the indices but that of the vectors are those of `other`
-  // that belong to no window, in order.
+  // The dimensions of the indices, except index_vector_dim, correspond in order
+  // to the dimensions of `other` that are not in the window.
   Ints shape, steps, other_steps;
   size_t other = 0;
   for (size_t i = 0; i < s.indices.size(); ++i) {
@@ -160,7 +160,8 @@ absl::StatusOr<Literals> EvaluateHloGather(const Node& node,
 
 namespace {
 
-// Whether a region gives its second parameter: updates replace.
+// Whether a region returns its second parameter: the update replaces the
+// element.
 bool Replaces(const Module& region) {
   const std::vector<Node*> parameters = region.inputs();
   return parameters.size() == 2 && region.outputs.size() == 1 &&
@@ -243,7 +244,7 @@ absl::StatusOr<Literals> EvaluateScatter(const Node& node,
                     results[0].data() + target * bytes);
       continue;
     }
-    // The elements of a window are different ones: all at once.
+    // The elements of a window are distinct, so all are combined at once.
     Literals lanes;
     const auto copy = [&](const Literal& from, int64_t offset,
                           const Ints& steps) {

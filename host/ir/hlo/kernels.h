@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// What computes the operations of hlo/, as ops.cc assigns it.
+// Evaluators of the operations of hlo/. ops.cc assigns them to the operations.
 #ifndef SYSTOLE_HOST_IR_HLO_KERNELS_H_
 #define SYSTOLE_HOST_IR_HLO_KERNELS_H_
 
@@ -133,7 +133,7 @@ absl::StatusOr<Literals> EvaluateCollective(const Node& node,
 absl::StatusOr<Literals> EvaluateDeviceId(const Node& node,
                                           const Operands& operands,
                                           Evaluation& evaluation);
-// Of the calls that a QR decomposition is made of.
+// The custom calls of a QR decomposition.
 absl::StatusOr<Literals> EvaluateQr(const Node& node, const Operands& operands);
 absl::StatusOr<Literals> EvaluateHouseholderProduct(const Node& node,
                                                     const Operands& operands);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Cholesky's factors and triangular systems, in fp32; sums are taken off one
-// term after the other, in ascending order.
+// Cholesky factors and triangular systems, in fp32. The terms of a sum are
+// subtracted one after the other, in ascending order.
 #include <cmath>
 
 #include "host/ir/hlo/elementwise.h"
@@ -64,7 +64,7 @@ absl::StatusOr<Literals> EvaluateTriangularSolve(const Node& node,
          first += rows * columns, ++batch) {
       const float* a = matrices.data() + batch * n * n;
       float* b = all.data() + first;
-      // x * op(a) = b is the transpose of op(a)^T * x^T = b^T.
+      // x * op(a) = b is solved as op(a)^T * x^T = b^T.
       const bool transposed = t.transpose_a == t.left_side;
       const bool forward = t.lower != transposed;
       const auto coefficient = [&](int64_t i, int64_t k) {

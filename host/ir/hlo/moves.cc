@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Operations that move elements without looking at them.
+// Operations that move elements and do not depend on their values.
 #include <algorithm>
 #include <numeric>
 
@@ -12,7 +12,7 @@
 namespace systole::ir {
 namespace {
 
-// The result as a walk over the operand from an element on.
+// The result of a strided walk over the operand, from element `first` on.
 Literals Walked(const Node& node, const Literal& operand, int64_t first,
                 const Ints& strides) {
   const int bytes = ElementBytes(node.type.element);
@@ -22,7 +22,7 @@ Literals Walked(const Node& node, const Literal& operand, int64_t first,
   return Only(std::move(result));
 }
 
-// Scalars that say where a slice begins, moved so that it fits.
+// The start indices of a slice, from scalars, clamped so that the slice fits.
 absl::StatusOr<Ints> Starts(const Operands& operands, size_t first,
                             const Ints& shape, const Ints& sizes) {
   Ints starts;
@@ -77,7 +77,7 @@ absl::StatusOr<Literals> EvaluateBroadcastInDim(const Node& node,
                                                 Evaluation&) {
   const Type& from = node.operands[0].type();
   const Ints& dimensions = node.attr<HloDimensionsAttributes>().dimensions;
-  // Of lanes there are more values than the type says.
+  // With lanes, the operand has more values than its type says.
   if (node.type.elements() == from.elements() &&
       std::is_sorted(dimensions.begin(), dimensions.end())) {
     return Only(*operands[0]);
@@ -187,7 +187,8 @@ absl::StatusOr<Literals> EvaluatePad(const Node& node, const Operands& operands,
   if (result.size() == 0) return Only(std::move(result));
   CopyStrided(bytes, {result.size()}, {operands[1]->data(), {0}},
               {result.data(), {1}});
-  // Elements from[i] .. to[i] of dimension i of the operand stay.
+  // In each dimension, elements begin .. end - 1 of the operand remain.
+  // Negative padding cuts off the others.
   const Ints& shape = node.operands[0].type().shape;
   const Ints from_strides = StridesOf(shape);
   Ints to_strides = StridesOf(node.type.shape);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Batch normalisation as docs/hlo.md writes it out: fp32, an operation after
-// the other, sums in ascending order of the elements.
+// Batch normalisation as docs/hlo.md defines it: fp32, each operation rounded,
+// sums in ascending order of the elements.
 #include <cmath>
 
 #include "host/ir/hlo/elementwise.h"
@@ -32,7 +32,7 @@ Literal Rounded(ElementType type, const std::vector<float>& values) {
 // The feature that an element belongs to.
 struct Features {
   int64_t count, inner;
-  float each;  // elements of a feature
+  float each;  // elements per feature
 
   explicit Features(const Node& node) {
     const Ints& shape = node.operands[0].type().shape;

@@ -14,11 +14,11 @@ namespace {
 
 using Groups = std::vector<ProcessGroup>;
 
-// What the numbers of the attribute are.
+// What a number in the attribute identifies.
 enum class Numbers {
-  kReplicas,    // of this partition
-  kPartitions,  // of this replica
-  kAllOf,       // replicas, each with all of its partitions
+  kReplicas,    // replicas, in the same partition
+  kPartitions,  // partitions, of the same replica
+  kAllOf,       // replicas, each with all its partitions
   kProcesses,
 };
 
@@ -45,8 +45,8 @@ int LimitOf(Numbers numbers, ProcessGrid grid) {
   }
 }
 
-// The attribute's groups, without the padding; all numbers in one if there are
-// none.
+// The groups of the attribute, without padding. Without any, all numbers form
+// one group.
 absl::StatusOr<Groups> ListsOf(const Node& node, int limit) {
   const auto& a = node.attr<HloCollectiveAttributes>();
   const bool pairs = node.op == Op::kHloCollectivePermute;
@@ -104,7 +104,8 @@ absl::StatusOr<Groups> Listed(const Node& node, ProcessGrid grid) {
             break;
         }
       }
-      // Partition by partition.
+      // All replicas of the first partition, then those of the second, and so
+      // on.
       for (int p = 0; numbers == Numbers::kAllOf && p < grid.partitions; ++p) {
         for (const int replica : list)
           group.push_back(replica * grid.partitions + p);
@@ -114,7 +115,7 @@ absl::StatusOr<Groups> Listed(const Node& node, ProcessGrid grid) {
   return groups;
 }
 
-// Whether `count` devices make results of the node's types from its operands.
+// Checks that the result types fit the operand types in a group of `count`.
 absl::Status CheckCount(const Node& node, int64_t count) {
   const auto& a = node.attr<HloCollectiveAttributes>();
   for (int i = 0; i < node.results(); ++i) {
@@ -135,9 +136,9 @@ absl::Status CheckCount(const Node& node, int64_t count) {
   return absl::OkStatus();
 }
 
-// The processes that pairs of source and target join.
+// Groups of processes that pairs of source and target connect.
 Groups Joined(const Groups& pairs, int count) {
-  std::vector<int> first(count);  // the smallest process of each one's group
+  std::vector<int> first(count);  // the smallest process of its group
   std::iota(first.begin(), first.end(), 0);
   for (const ProcessGroup& pair : pairs) {
     const auto [low, high] = std::minmax(first[pair[0]], first[pair[1]]);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Which processes take part in a collective. A program runs in replicas x
-// partitions processes, each on a device; process r * partitions + p is
-// partition p of replica r. The groups are those of StableHLO's specification,
+// The processes that take part in a collective. A program runs in replicas x
+// partitions processes, each on its own device. Process r * partitions + p is
+// partition p of replica r. Groups are defined in StableHLO's specification,
 // "Collective ops" (docs/hlo.md, "Several devices").
 #ifndef SYSTOLE_HOST_IR_HLO_PROCESS_GROUPS_H_
 #define SYSTOLE_HOST_IR_HLO_PROCESS_GROUPS_H_
@@ -23,22 +23,23 @@ struct ProcessGrid {
 // A group's processes in the order of their positions.
 using ProcessGroup = std::vector<int>;
 
-// Of collective_permute, the groups are those of processes that pairs join, in
-// ascending order; processes without a pair are alone.
-// Errors: InvalidArgument, for groups that are not of these processes, or whose
-// number does not fit the node's types.
+// The groups of a collective. For collective_permute, a group has the processes
+// that pairs connect, in ascending order; a process without a pair is alone.
+// Errors: InvalidArgument for groups that name a missing process, that do not
+// have each process once, or whose size does not fit the node's types.
 absl::StatusOr<std::vector<ProcessGroup>> ProcessGroupsOf(const Node& node,
                                                           ProcessGrid grid);
 
-// Of collective_permute: for each process the one that sends to it, or -1.
-// Errors: InvalidArgument.
+// For collective_permute: the source of each process, or -1. Errors:
+// InvalidArgument.
 absl::StatusOr<std::vector<int>> SourcesOf(const Node& node, ProcessGrid grid);
 
 // Checks every collective of a verified module, also in regions. Errors name
 // the node.
 absl::Status CheckCollectives(const Module& module, ProcessGrid grid);
 
-// Whether it or a region of it has a collective or an id of its process.
+// Whether the module, or a region in it, has a collective or reads the number
+// of its process.
 bool HasCollectives(const Module& module);
 
 }  // namespace systole::ir

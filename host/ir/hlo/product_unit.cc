@@ -76,7 +76,7 @@ class Host : public ProductUnit {
   }
 
  private:
-  // `step` is the distance of the result's columns.
+  // `step`: the distance in memory between neighbouring columns of the result.
   template <typename Left, typename Right, typename Place>
   static void Blocked(int64_t m, int64_t k, int64_t n, Left left, Right right,
                       Place place, int64_t step) {

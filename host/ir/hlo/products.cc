@@ -86,8 +86,8 @@ std::vector<uint16_t> Digit(const std::vector<int64_t>& numbers,
   return digits;
 }
 
-// Products of digits on the unit, with no more terms at a time than fp32 adds
-// exactly.
+// Multiplies the digits on the unit. Each product has at most as many terms as
+// fp32 sums exactly.
 template <typename R>
 absl::StatusOr<Literal> DigitProduct(int64_t m, int64_t k, int64_t n,
                                      const std::vector<int64_t>& a,

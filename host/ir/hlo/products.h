@@ -15,8 +15,8 @@
 
 namespace systole::ir {
 
-// Whether a ProductUnit computes products of the types: all but i1 and those of
-// 64 bits.
+// Whether a ProductUnit computes products of the types: all but i1 and 64-bit
+// integers.
 bool IsProductOnUnit(ElementType a, ElementType b);
 
 // The pairs of parts that are multiplied (0: the largest), in this order,
@@ -32,15 +32,17 @@ struct DotShape {
 };
 DotShape DotShapeOf(const Node& node);
 
-// Whether integers of a type are multiplied digit by digit with the vector
-// unit's operations: products in base 256 that fp32 adds exactly.
+// Whether the vector unit can multiply integers of a type digit by digit.
+// Digits have base 256, and fp32 sums up to MostDigitTerms of their products
+// exactly.
 bool IsProductInDigits(ElementType type);
 int64_t MostDigitTerms(ElementType a, ElementType b);
 
 // The m x n product of an m x k and a k x n matrix, row-major, in the element
-// type `result`. Floats: split into bf16 parts as the precision says,
-// multiplied by the unit, rounded once to the type (docs/hlo.md, "Products");
-// integers: modulo 2^bits of the result, digit by digit of base 256.
+// type `result`. Floats are split into bf16 parts as the precision says,
+// multiplied by the unit, and rounded once to the type (docs/hlo.md,
+// "Products"). Integers are multiplied digit by digit in base 256, modulo
+// 2^bits of the result.
 absl::StatusOr<Literal> MatrixProduct(int64_t m, int64_t k, int64_t n,
                                       const Literal& a, const Literal& b,
                                       ElementType result, Precision precision,

@@ -47,9 +47,10 @@ Quad Philox(Quad x, Pair key) {
   return x;
 }
 
-// `state`: key and counter. A 64-bit number takes one counter. With 32 bits, a
-// counter gives two neighbours along the first dimension of even size, or else
-// along the longest one.
+// `state`: key and counter. Each 64-bit number uses one counter value. For
+// 32-bit numbers, a counter value gives two neighbours along the first
+// dimension of even size. If all sizes are odd, it does so along the longest
+// dimension.
 std::vector<uint64_t> ThreeFryBits(std::vector<uint64_t>& state,
                                    const Ints& shape, bool wide) {
   const Pair key = {Low(state[0]), High(state[0])};
@@ -100,8 +101,8 @@ std::vector<uint64_t> ThreeFryBits(std::vector<uint64_t>& state,
   return bits;
 }
 
-// `state`: key, and a counter of 128 bits, or of 64 bits with the key as the
-// upper half.
+// `state`: the key, then a counter of 128 bits, or of 64 bits whose upper half
+// is the key.
 std::vector<uint64_t> PhiloxBits(std::vector<uint64_t>& state, int64_t size,
                                  bool wide) {
   const Pair key = {Low(state[0]), High(state[0])};
@@ -167,7 +168,7 @@ float Normal(uint32_t u, uint32_t v, float mean, float deviation) {
   return mean + deviation * (size * Cosine(Fraction(v) * 6.28318548f));
 }
 
-// From two words.
+// One random number, from two words.
 template <typename T>
 T RandomNumber(uint32_t u, uint32_t v, T a, T b, bool normal) {
   if constexpr (kIsFloat<T>) {
@@ -189,7 +190,7 @@ T RandomNumber(uint32_t u, uint32_t v, T a, T b, bool normal) {
 
 }  // namespace
 
-// Numbers of Philox with key 0; the counter continues through a run.
+// Philox with key 0. The upper half of the counter is the number of the call.
 absl::StatusOr<Literals> EvaluateRng(const Node& node, const Operands& operands,
                                      Evaluation& evaluation) {
   const int64_t size = node.type.elements();

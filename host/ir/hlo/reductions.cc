@@ -26,7 +26,7 @@ absl::StatusOr<Literals> EvaluateReduceWindow(const Node& node,
                                               Evaluation& evaluation) {
   const size_t count = node.results();
   const auto& a = node.attr<HloWindowAttributes>();
-  // Elements outside the operand are the initial value.
+  // Taps outside the operand read the initial value.
   HloPadAttributes padding{a.low, a.high, a.base_dilation};
   Ints shape;
   for (size_t i = 0; i < a.low.size(); ++i) {
@@ -76,7 +76,7 @@ absl::StatusOr<Literals> EvaluateMap(const Node& node, const Operands& operands,
 
 namespace {
 
-// The comparison of a region that only compares its two parameters.
+// The comparison, if the region only compares its two parameters.
 const HloCompareAttributes* ComparisonOf(const Module& region) {
   const std::vector<Node*> parameters = region.inputs();
   const Node& node = *region.outputs[0].node;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Rules that infer the result types of hlo/: one rule for an operation or for a
-// few similar ones, as ops.cc assigns them. Messages do not name the node.
+// Rules that infer the result types of hlo/. ops.cc assigns a rule to each
+// operation. Messages do not name the node.
 #ifndef SYSTOLE_HOST_IR_HLO_RULES_H_
 #define SYSTOLE_HOST_IR_HLO_RULES_H_
 

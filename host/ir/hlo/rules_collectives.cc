@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Rules of the operations of several devices. How many take part in one of them
-// follows from the program's replicas and partitions, which a node does not
-// know; process_groups.h checks it for all_gather, reduce_scatter and
-// all_to_all.
+// Type rules of collectives. The size of a group depends on the program's
+// replicas and partitions, which a node does not know. process_groups.h
+// therefore checks the sizes for all_gather, reduce_scatter and all_to_all.
 #include "host/ir/hlo/rules.h"
 
 namespace systole::ir {
@@ -16,8 +15,8 @@ absl::Status CheckDimension(int64_t dimension, const Type& type) {
   return absl::OkStatus();
 }
 
-// The result of which `dimension` is a multiple (or, if `part`, a part) of the
-// operand's; that of the node, if it can be.
+// Sets `dimension` of the operand's type to its size in the node's result type.
+// That size must be a multiple of the operand's or, if `part`, a divisor of it.
 absl::Status Scale(const Type& result, int64_t dimension, bool part,
                    Type& type) {
   SYSTOLE_IR_RETURN_IF_ERROR(CheckDimension(dimension, type));

@@ -92,7 +92,7 @@ Types InferTriangularSolve(const Node& node) {
   return std::vector<Type>{b};
 }
 
-// Only the target is known.
+// Nothing is known about a custom call except its target.
 Types InferCustomCall(const Node& node) {
   SYSTOLE_IR_CHECK(!node.attr<HloCustomCallAttributes>().target.empty(),
                    "a call without target");

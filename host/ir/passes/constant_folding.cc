@@ -12,7 +12,7 @@
 namespace systole::ir {
 namespace {
 
-// A pad or a broadcast can make a large constant of a small one.
+// A pad or a broadcast can turn a small constant into a large one.
 constexpr int64_t kMaxGrowth = 4;
 constexpr int64_t kSmallBytes = 4096;
 
@@ -39,7 +39,7 @@ absl::StatusOr<bool> ConstantFolding::Run(Module& module) {
     }
     absl::StatusOr<Literal> result = Evaluate(*node, operands);
     if (!result.ok()) return result.status();
-    // The node becomes the constant, so that its users stay as they are.
+    // The node itself becomes the constant, so its users need no change.
     *node = MakeConstant(node->name, node->type, *std::move(result));
     changed = true;
   }

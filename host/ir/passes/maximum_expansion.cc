@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kSides = 3;  // height, width, channels of one image
 
-// Whether the device can add the tensors: both of one image, or the second a
-// vector of channels.
+// Whether the device can add the tensors: both have the shape of one image, or
+// the second is a vector of channels.
 bool Addable(const Type& a, const Type& b) {
   const Ints& shape = a.shape;
   for (int64_t i = 0; i + kSides < a.rank(); ++i) {
@@ -31,7 +31,7 @@ bool Expand(Module& module, Node* node) {
   if (a.type().shape != node->type.shape) std::swap(a, b);
   if (a.type() != node->type || !Addable(a.type(), b.type()) ||
       (b->is_constant() && b.type().elements() == 1))
-    return false;  // with one number it becomes a table
+    return false;  // a single number: a table
   const bool highest = node->op == Op::kMaximum;
   Type above = node->type;
   above.quantization->zero_point = -128;

@@ -9,7 +9,7 @@
 namespace systole::ir {
 namespace {
 
-// With one slope it becomes a table.
+// A prelu with a single slope becomes a table instead.
 bool HasSlopes(const Node& node) {
   const Value x = node.operands[0], slopes = node.operands[1];
   const Ints &shape = x.type().shape, &of = slopes.type().shape;

@@ -27,8 +27,9 @@ int64_t WorkOf(const Node& node) {
   return node.type.elements() * weights[1] * weights[2] * depth;
 }
 
-// Moves the operand that is computed last before the other one if the other one
-// is more work and comes after all operands of the moved one.
+// Of the addition's two operands, moves the one that is computed last before
+// the other one, if the other one is more work and all operands of the moved
+// one precede it.
 bool Reorder(Module& module, const Node& add) {
   const Positions at = PositionsOf(module);
   Node *first = add.operands[0], *last = add.operands[1];

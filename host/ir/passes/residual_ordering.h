@@ -7,9 +7,8 @@
 
 namespace systole::ir {
 
-// Orders the two branches that an addition joins: the layer of the lighter
-// branch comes before that of the heavier one. The addition then follows the
-// heavier one and can be computed between its blocks.
+// Orders the two branches of an addition: the lighter one comes first. The
+// addition then follows the heavier one and can be computed between its blocks.
 class ResidualOrdering : public Pass {
  public:
   std::string name() const override { return "residual-ordering"; }

@@ -37,8 +37,8 @@ std::vector<int64_t> WeightSums(const Node& node) {
   return sums;
 }
 
-// The bias for plain products. It has the type of the old bias, or no scales if
-// there was none.
+// The bias that includes the zero point's part. It has the type of the old
+// bias, or no scales if there was none.
 absl::StatusOr<Node> FoldedBias(const Module& module, const Node& node) {
   const std::vector<int64_t> sums = WeightSums(node);
   const auto channels = static_cast<int64_t>(sums.size());

@@ -34,7 +34,7 @@ int64_t Dot(const Ints& a, const Ints& b) {
   return sum;
 }
 
-// The result's values, each function(offsets) with the offsets in its operands.
+// Computes each value of the result by function(offsets of its operands).
 template <typename T, typename Function>
 std::vector<T> ForEachElement(const Node& node, Function function) {
   const Ints& shape = node.type.shape;

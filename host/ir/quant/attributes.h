@@ -15,10 +15,10 @@ namespace systole::ir {
 using Ints = std::vector<int64_t>;
 using Reals = std::vector<float>;
 
-// A sliding window whose kernel is the shape of the weights. With a folded zero
-// point, the bias includes -zero_point * (sum of the weights). The sum is then
-// one of plain products, and a tap in the padding is the zero point. `uint8`:
-// with the arithmetic of TensorFlow Lite's kernels of uint8, which has its own
+// A sliding window whose kernel is the shape of the weights. If the zero point
+// is folded, the bias includes -zero_point * (sum of the weights). The sum is
+// then one of plain products, and taps in the padding read the zero point.
+// `uint8`: the arithmetic of TensorFlow Lite's uint8 kernels, which has its own
 // factor and allows any zero point of the weights (docs/numerics.md).
 struct ConvAttributes {
   Ints stride = {1, 1};
@@ -65,7 +65,7 @@ struct DenseAttributes {
   }
 };
 
-// `uint8`: halves of averages are rounded up.
+// `uint8`: averages round halves up.
 struct PoolAttributes {
   Ints kernel = {1, 1};
   Ints stride = {1, 1};
@@ -110,8 +110,8 @@ struct SoftmaxAttributes {
   }
 };
 
-// For L2 normalisation. `uint8`: with the arithmetic of TensorFlow Lite's
-// kernel of uint8.
+// For L2 normalisation. `uint8`: the arithmetic of TensorFlow Lite's uint8
+// kernel.
 struct RowAttributes {
   bool uint8 = false;
 
@@ -223,9 +223,9 @@ struct ResizeAttributes {
   }
 };
 
-// Scales of the sums of the input's and of the recurrent products, in steps of
-// 2^-12, for input gate, forget gate and candidate. `clip` bounds the stored
-// values of the cell; 0 for none.
+// Scales of the sums of products, of the input and of the recurrent state, in
+// steps of 2^-12. Each has three, for input gate, forget gate and candidate.
+// `clip` bounds the stored values of the cell; 0: no bound.
 struct LstmCellAttributes {
   Reals input_factors = {1, 1, 1};
   Reals recurrent_factors = {1, 1, 1};

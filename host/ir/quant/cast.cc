@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Stored values in another type: numbers keep their value if the type has it,
-// integers wrap around otherwise, and floats become the nearest number of the
-// type towards zero; NaN becomes the largest.
+// Stored values in another type. A value that the type has stays the same.
+// Other integers wrap around. Floats are truncated and saturate; NaN becomes
+// the largest number.
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -18,7 +18,7 @@ namespace {
 template <typename To>
 To Truncated(double real) {
   using Limits = std::numeric_limits<To>;
-  // The largest number may not be a double; the one after it is.
+  // The largest number may have no exact double; the power of two above it has.
   const double beyond = std::ldexp(1.0, Limits::digits);
   if (!(real < beyond)) return Limits::max();
   if (real < static_cast<double>(Limits::lowest())) return Limits::lowest();

@@ -12,7 +12,7 @@
 namespace systole::ir {
 namespace {
 
-// Centred values times a factor.
+// Multiplies centred values by a factor.
 absl::StatusOr<Literal> Rescaled(const Node& node, const Literal& input,
                                  double real, const Ints& clamp) {
   const absl::StatusOr<Factor> factor = FactorOf(real);
@@ -57,7 +57,7 @@ absl::StatusOr<Literal> Quantised(const Node& node, const Literal& input) {
   });
 }
 
-// Numbers of one scale and type in another.
+// Converts numbers to another scale and type.
 absl::StatusOr<Literal> Requantised(const Node& node, const Literal& input) {
   const Node& from = *node.operands[0];
   const absl::StatusOr<Factor> factor =

@@ -13,7 +13,8 @@ namespace {
 
 constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
 
-// Numbers of 32 or of 16 bits: the same formulas with rounded constants.
+// Fixed-point numbers of 32 or 16 bits. The formulas are the same; the 16-bit
+// constants are rounded.
 template <int kBits>
 struct Fixed {
   static constexpr int32_t kOne = (int64_t{1} << (kBits - 1)) - 1;
@@ -57,7 +58,7 @@ struct Fixed {
     // a = near - rest: near in -1/4 .. 0, rest a multiple of 1/4.
     const int32_t near = (a & (quarter - 1)) - quarter;
     const int32_t rest = near - a;
-    // Around -1/8, to the fourth power.
+    // Taylor polynomial of the fourth degree around -1/8.
     const int32_t x = Shift(near, integer_bits) + (1 << (kBits - 4));
     const int32_t x2 = Product(x, x);
     const int32_t high = Shift(Product(x2, x2), -2) + Product(x2, x);
@@ -89,7 +90,7 @@ struct Fixed {
 
   static int32_t Tanh(int32_t a, int integer_bits) {
     if (a == 0) return 0;
-    // The same bits read with one more integer bit are 2 a.
+    // Read with one more integer bit, the same bits mean 2 a.
     const int32_t e = Exp(-std::abs(a), integer_bits + 1);
     const int32_t above = Shift(TwiceInverse(e) - (1 << (kBits - 3)), 2);
     return a > 0 ? above : -above;

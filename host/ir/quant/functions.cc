@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Functions of one element; for i8 all 256 values are computed once.
+// Functions of one element. For i8, all 256 results are computed once.
 #include <array>
 #include <cmath>
 #include <functional>
@@ -68,7 +68,7 @@ int64_t ToSteps(float real) {
   return static_cast<int64_t>(std::clamp(real, -1e9f, 1e9f));
 }
 
-// Computed in single precision, halves away from zero.
+// Computed in single precision; halves round away from zero.
 Steps Rounded(const Node& node) {
   const float from = node.operands[0]->quantization().scale();
   const Quantization& to = node.quantization();
@@ -91,7 +91,7 @@ Steps RootSteps(const Node& node) {
   };
 }
 
-// Of uint8 values, which are 128 above the stored ones, in single precision.
+// For uint8 values, which are 128 above the stored ones, in single precision.
 Steps RescaleSteps(const Node& node) {
   const Quantization& from = node.operands[0]->quantization();
   const float ratio = from.scale() * (1 / node.quantization().scale());

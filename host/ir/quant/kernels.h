@@ -27,7 +27,7 @@ inline int8_t ToOutput(int64_t value, int64_t zero_point, const Ints& clamp) {
 
 // The factor of the sums of a channel: s_in * s_w[c] / s_out.
 double ProductFactor(const Node& node, int64_t channel);
-// The average of `count` values: halves away from zero, or of uint8 up.
+// The average of `count` values. Halves round away from zero, or up for uint8.
 int64_t Average(int64_t sum, int64_t count, bool uint8);
 
 // Kernels for one operation or for a few similar ones, as ops.cc assigns them.

@@ -114,8 +114,8 @@ absl::StatusOr<Literal> EvaluateConvolution(const Node& node,
   return Literal(std::move(values));
 }
 
-// For floats: products are added one by one, the taps in order, and within a
-// tap the channels.
+// For floats. Adds products one by one: tap by tap, and channel by channel
+// within a tap.
 absl::StatusOr<Literal> EvaluateConv3D(const Node& node,
                                        const Operands& operands) {
   const auto& a = node.attr<Conv3DAttributes>();
@@ -184,7 +184,7 @@ absl::StatusOr<Literal> EvaluateFullyConnected(const Node& node,
 }
 
 int64_t Average(int64_t sum, int64_t count, bool uint8) {
-  // Above the lowest value of uint8, all sums are positive.
+  // Counted from uint8's lowest value, all sums are positive.
   if (uint8) return (sum + 128 * count + count / 2) / count - 128;
   return (sum + (sum > 0 ? count / 2 : -(count / 2))) / count;
 }

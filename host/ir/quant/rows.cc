@@ -22,7 +22,8 @@ void Normalize(int8_t* row, int64_t depth, int zero_point, bool uint8) {
     sum += centred * centred;
   }
   Factor factor = InverseRootOf(sum);
-  // The unit of the result is 2^-7: a part of the factor, or of the number.
+  // Results have steps of 2^-7. The 2^7 goes into the factor, or for uint8 into
+  // the number.
   if (!uint8) factor.shift += 7;
   for (int64_t i = 0; i < depth; ++i) {
     const int centred = row[i] - zero_point;
@@ -30,7 +31,7 @@ void Normalize(int8_t* row, int64_t depth, int zero_point, bool uint8) {
   }
 }
 
-// In single precision, with the table of e^(-d scale).
+// Uses single precision and a table of e^(-d scale).
 void LogSoftmax(int8_t* row, int64_t depth, float scale) {
   const int highest = *std::max_element(row, row + depth);
   float sum = 0;

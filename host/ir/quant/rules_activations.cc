@@ -8,9 +8,9 @@
 namespace systole::ir {
 namespace {
 
-// The kernels with one factor check that the scale of a bias differs from that
-// of the products by at most this part of a step of the result. Those with a
-// factor for each channel do not look at it.
+// For kernels with a single factor: the scale of the bias may differ from that
+// of the products by at most this part of a step of the result. Kernels with a
+// factor per channel do not check it.
 constexpr double kBiasScaleTolerance = 0.02;
 
 }  // namespace

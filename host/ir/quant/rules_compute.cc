@@ -132,7 +132,7 @@ absl::Status CheckPool(const Node& node) {
 absl::Status CheckTable(const Node& node) {
   const Type& input = node.operands[0]->type;
   SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(input, "input"));
-  // Softmax may have results of 16 bits, of a scale within a thousandth.
+  // A softmax may have 16-bit results. Their scale may be off by 0.1 percent.
   const bool wide =
       node.op == Op::kSoftmax && node.type.element == ElementType::kInt16;
   if (!wide) SYSTOLE_IR_RETURN_IF_ERROR(CheckActivation(node.type, "result"));
@@ -149,7 +149,7 @@ absl::Status CheckTable(const Node& node) {
                    TypeText(node.type));
   const float beta = node.attr<SoftmaxAttributes>().beta;
   SYSTOLE_IR_CHECK(input.rank() >= 1, "softmax of a scalar");
-  // The range of fixed point with 5 integer bits.
+  // The slope must fit fixed point with 5 integer bits.
   const double slope = double{beta} * input.quantization->scale();
   SYSTOLE_IR_CHECK(std::isfinite(slope) && slope >= std::ldexp(1.0, -26),
                    "beta ", beta, " times the scale is below 2^-26");

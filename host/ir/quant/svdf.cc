@@ -11,7 +11,7 @@
 
 namespace systole::ir {
 
-// Each filter's past moves on by one value; the newest comes last.
+// Shifts each filter's history by one value; the newest value comes last.
 absl::StatusOr<Literal> EvaluateSvdfState(const Node& node,
                                           const Operands& operands) {
   const std::vector<int32_t>& sums = operands[0]->values<int32_t>();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A result depends on one input value, or on the difference to the maximum of a
-// row. So each function is computed once for all possible values.
+// A result depends on one input value, or on its difference from the maximum of
+// the row. So each function is computed once for all possible values.
 #include <array>
 #include <cmath>
 #include <utility>
@@ -26,7 +26,7 @@ int32_t Product16(int32_t a, int32_t b, bool round) {
   const int32_t half = !round ? 0 : ab >= 0 ? 1 << 14 : 1 - (1 << 14);
   return Clamped16((int64_t{ab} + half) / (1 << 15));  // towards zero
 }
-// The masks of the 16-bit kernel round at most 15 bits.
+// The 16-bit kernel can round off at most 15 bits.
 int32_t Right16(int32_t value, int bits) {
   if (bits > 15) return value < 0 ? -1 : 1;
   return Shift(value, -bits);
@@ -79,7 +79,7 @@ absl::StatusOr<std::array<int32_t, 256>> Exponentials(double slope) {
   return table;
 }
 
-// To bytes or 16 bits.
+// T: the type of the results, 8 or 16 bits.
 template <typename T>
 absl::StatusOr<Literal> Softmax(const Node& node, const Literal& input) {
   const auto table = Exponentials(double{node.attr<SoftmaxAttributes>().beta} *

@@ -62,7 +62,7 @@ struct Rows {
         dense_(type.rank() == 2) {}
 
   int64_t count() const { return images * positions; }
-  // 8 P, "Positions in a row".
+  // The number of partial sums: 8 P of "Positions in a row".
   int64_t Partials() const {
     constexpr int64_t kLanes = 128, kRows = 8;
     if (dense_) return kRows;

@@ -65,7 +65,7 @@ void Add(float x, const float* w, Floats* sums) {
   for (size_t c = 0; c < sums->size(); ++c) to[c] = std::fma(x, w[c], to[c]);
 }
 
-// Effect of the padding of a step of `count` elements: products of +0.
+// Pads a step of `count` elements to whole rows: adds products of +0.
 void FillUp(int64_t count, int64_t rows, Floats* sums) {
   if (count % rows == 0) return;
   for (float& sum : *sums) sum += 0.0f;

@@ -24,7 +24,7 @@ absl::Status CheckIs(const Node& node, int i, const Type& wanted) {
   return absl::OkStatus();
 }
 
-// Checks for images of positions, or samples.
+// Checks that operand i holds images of positions, or samples.
 absl::Status CheckImages(const Node& node, int i) {
   const Type& type = Operand(node, i);
   SYSTOLE_IR_CHECK(

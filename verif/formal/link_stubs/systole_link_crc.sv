@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A CRC that sees every spoilt flit of a packet, for the proof of the link (verif/formal/link.py): the wires set the highest bit of a flit
-// that they spoil, and nothing else does.
+// Stub of the CRC for the proof of the link (verif/formal/link.py). It detects every corrupt flit of a packet: the
+// wires set the highest bit of a flit that they corrupt, and nothing else sets it.
 
 module systole_link_crc
   import systole_link_pkg::*;

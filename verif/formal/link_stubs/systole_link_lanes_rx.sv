@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Lanes that bring a flit in one cycle, for the proof of the link (verif/formal/link.py): the last lane's tag says that they are in training.
+// Stub of the receiving lanes for the proof of the link (verif/formal/link.py). A flit arrives in one cycle. The tag of
+// the last lane says that the lanes are in training.
 
 module systole_link_lanes_rx
   import systole_link_pkg::*;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Lanes that take a flit in one cycle, for the proof of the link (verif/formal/link.py).
+// Stub of the sending lanes for the proof of the link (verif/formal/link.py). A flit is sent in one cycle.
 
 module systole_link_lanes_tx
   import systole_link_pkg::*;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Training that ends when the lanes say so, for the proof of the link (verif/formal/link.py).
+// Stub of the training for the proof of the link (verif/formal/link.py). It ends when the lanes say so.
 
 module systole_link_train
   import systole_link_pkg::*;

@@ -11,7 +11,7 @@ namespace {
 using ir::Op;
 using Group = std::vector<int>;
 
-// The rows of replica_groups, without what pads them.
+// The rows of replica_groups, without padding.
 std::vector<Group> Rows(const ir::HloCollectiveAttributes& a) {
   std::vector<Group> rows;
   for (size_t i = 0; i < a.replica_groups.size(); ++i) {
@@ -22,8 +22,8 @@ std::vector<Group> Rows(const ir::HloCollectiveAttributes& a) {
   return rows;
 }
 
-// The specification's cross_replica, cross_partition,
-// cross_replica_and_partition and flattened_ids.
+// The groups by the specification's cross_replica, cross_partition,
+// cross_replica_and_partition or flattened_ids.
 std::vector<Group> GroupsOf(const Node& node, const Processes& run) {
   const auto& a = node.attr<ir::HloCollectiveAttributes>();
   const bool of_partitions = node.op == Op::kHloAllToAll ||
@@ -66,9 +66,10 @@ std::vector<Group> GroupsOf(const Node& node, const Processes& run) {
   return groups;
 }
 
-// Element i of the group's reduction: positions that differ in one bit are
-// combined, a bit at a time; elements of the second half take the bits after
-// the first from the top. The first half is a multiple of 256 elements.
+// Reduces element i over the group. In each step, positions that differ in one
+// bit are combined. Elements of the first half take the bits from the lowest to
+// the highest. Elements of the second half take the lowest, then the others
+// from the highest down. The first half is a multiple of 256 elements.
 class Reduction {
  public:
   Reduction(const Node& node, Evaluation& run)
@@ -142,7 +143,8 @@ Tensor Joined(const Tensors& pieces, int64_t dimension) {
   return whole;
 }
 
-// One operand of all the group's members, in their order; the results likewise.
+// One operand of all members of the group, in their order. Returns their
+// results in the same order.
 Tensors Together(const Node& node, const Tensors& parts, Evaluation& run) {
   const auto& a = node.attr<ir::HloCollectiveAttributes>();
   const size_t count = parts.size();

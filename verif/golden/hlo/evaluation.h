@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A run of a module, and the operations in groups. All operations compute their
-// results from the values of their operands.
+// A run of a module, and the groups of operations. Every operation computes its
+// results from the values of its operands.
 #ifndef SYSTOLE_VERIF_GOLDEN_HLO_EVALUATION_H_
 #define SYSTOLE_VERIF_GOLDEN_HLO_EVALUATION_H_
 
@@ -25,28 +25,28 @@ class Evaluation {
 
   Tensors Run(const ir::Module& module, const Tensors& inputs);
   Tensors Results(const Node& node, const Tensors& operands);
-  // The first unsupported operation; the values are zeros then.
+  // The status of the first unsupported operation. The values are then zeros.
   const absl::Status& status() const { return status_; }
   void Refuse(const Node& node, const std::string& why);
-  // Number of earlier calls.
+  // Returns the number of earlier calls.
   uint64_t NextRandom() { return random_++; }
 
  private:
   Tensors Other(const Node& node, const Tensors& operands);
 
-  const OtherOperation other_;  // of other sets
+  const OtherOperation other_;  // computes operations of other sets
   absl::Status status_;
   uint64_t random_ = 0;
 };
 
-// A scalar region that is called repeatedly. A single operation of two
-// parameters is executed without the module.
+// A scalar region that is called repeatedly. A region of a single operation on
+// two parameters is executed directly, without running the module.
 class Combiner {
  public:
   // `captured` are further operands.
   Combiner(const ir::Module& region, Tensors captured, Evaluation& evaluation);
 
-  // Whether the region is only add, multiply, maximum, minimum, and, or, xor.
+  // Whether the region is just add, multiply, maximum, minimum, and, or, xor.
   bool single() const { return single_ != nullptr; }
   uint64_t Single(uint64_t a, uint64_t b) const;
   // Calls the region with parameters of these types; returns the outputs' bits.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Positions that come from data, with the names of the StableHLO specification.
+// Operations whose positions come from data. Names are those of the StableHLO
+// specification.
 #include <algorithm>
 #include <limits>
 
@@ -21,7 +22,7 @@ int64_t Place(const Tensor& tensor, int64_t i) {
              : place;
 }
 
-// Start indices of a slice, clamped to the inside.
+// Start indices of a slice, clamped so that the slice fits.
 Index Starts(const Tensors& operands, size_t first, const Index& shape,
              const Index& sizes) {
   Index starts;

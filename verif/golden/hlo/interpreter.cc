@@ -17,7 +17,7 @@ using ir::Op;
 
 bool IsBetween(Op first, Op op, Op last) { return first <= op && op <= last; }
 
-// A scalar applies to all elements (in clamp and select).
+// Element i. A scalar stands for all elements (in clamp and select).
 uint64_t Entry(const Tensor& tensor, int64_t i) {
   return tensor.bits[tensor.rank() == 0 ? 0 : i];
 }
@@ -38,7 +38,7 @@ uint64_t Elementwise(const Node& node, const Tensors& operands, int64_t i) {
                  : 0;
     case Op::kHloSelect: {
       const Tensor& chosen = operands[Entry(first, i) != 0 ? 1 : 2];
-      // A NaN of 16 bits becomes canonical; fp32 keeps its bits.
+      // A 16-bit NaN becomes canonical; fp32 keeps its bits.
       return Width(chosen.element) == 16 && IsReal(chosen.element)
                  ? FromReal(chosen.element,
                             Real(chosen.element, chosen.bits[i]))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Runs a module of op set hlo, element by element, as docs/hlo.md and the
+// Runs a module of op set hlo element by element, as docs/hlo.md and the
 // StableHLO specification define it. It is the reference for bit-exact
 // comparison with the host's evaluation and the devices. Slow.
 //
@@ -17,17 +17,17 @@
 
 namespace systole::golden {
 
-// Computes the outputs of a verified module from its inputs, in their order.
-// Errors: Unimplemented, with the node's name, for unknown calls and for
-// operations that occur in no artifact.
+// Computes the outputs of a verified module from its inputs, in order. Errors:
+// Unimplemented, with the node's name, for unknown calls and for operations
+// that occur in no artifact.
 absl::StatusOr<std::vector<ir::Literal>> RunHlo(
     const ir::Module& module, const std::vector<ir::Literal>& inputs);
 
 // Runs a module in replicas x partitions processes, which exchange values in
-// its collectives. Process r * partitions + p, partition p of replica r, has
-// inputs[process]; the outputs are in the same order. Errors: Unimplemented as
-// above; FailedPrecondition if a process does not come to a collective of its
-// group, InvalidArgument for groups that are none.
+// collectives. Process r * partitions + p is partition p of replica r and has
+// inputs[process]; the outputs have the same order. Errors: Unimplemented as
+// above; FailedPrecondition if a process does not reach a collective of its
+// group; InvalidArgument for invalid groups.
 absl::StatusOr<std::vector<std::vector<ir::Literal>>> RunHlo(
     const ir::Module& module, int replicas, int partitions,
     const std::vector<std::vector<ir::Literal>>& inputs);

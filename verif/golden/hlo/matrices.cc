@@ -34,7 +34,8 @@ float Sum(const Line& values) {
   return sum;
 }
 
-// Results for a feature of an operand x; `g`: of the gradient.
+// Results for one feature of an operand x. In Gradient, `g` is the feature of
+// the gradient.
 struct Feature {
   Line result;
   float first = 0, second = 0;

@@ -28,7 +28,7 @@ void Processes::Fail(const Node& node, absl::StatusCode code,
       code, absl::StrCat("golden model: node '", node.name, "': ", why));
 }
 
-// Each process goes on as long as its own condition holds.
+// Each process continues while its own condition holds.
 ByProcess Processes::Loop(const Node& node, const ByProcess& operands) {
   ByProcess done, running = operands;
   while (!running.empty() && status().ok()) {

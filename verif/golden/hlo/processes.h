@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A run of a module in several processes, all of them one node at a time. Loops
-// and branches run for the processes that take them; the processes of a group
-// must come to a collective together.
+// A run of a module in several processes. All of them execute one node at a
+// time. Loops and branches execute for the processes that take them. The
+// processes of a group must reach a collective together.
 #ifndef SYSTOLE_VERIF_GOLDEN_HLO_PROCESSES_H_
 #define SYSTOLE_VERIF_GOLDEN_HLO_PROCESSES_H_
 
@@ -25,9 +25,9 @@ class Processes {
 
   int replicas() const { return replicas_; }
   int partitions() const { return partitions_; }
-  // The outputs of the processes that have inputs.
+  // Returns the outputs of the processes that have inputs.
   ByProcess Run(const ir::Module& module, const ByProcess& inputs);
-  // The first error; the values mean nothing then.
+  // The first error. The values are then meaningless.
   absl::Status status() const;
   void Fail(const Node& node, absl::StatusCode code, const std::string& why);
   Evaluation& evaluation(int process) { return evaluations_[process]; }

@@ -79,7 +79,7 @@ void FillThreefry(Tensor& state, Tensor& bits) {
     ++state.bits[1];
     return;
   }
-  // A counter for each pair.
+  // One counter value per pair.
   const size_t along = Paired(bits.shape);
   Index pairs = bits.shape;
   pairs[along] = (pairs[along] + 1) / 2;

@@ -19,7 +19,8 @@ std::vector<Element> ElementsOf(const Tensors& tensors, size_t count) {
   return elements;
 }
 
-// By halves: pairs are the largest power of two below the count apart.
+// Reduces by halves: the distance of the pairs is the largest power of two
+// below the count.
 uint64_t ByHalves(const Combiner& combine, uint64_t initial,
                   std::vector<Bits> values) {
   if (values.empty()) return initial;
@@ -71,7 +72,8 @@ class Fold {
   Bits initial_, sum_;
 };
 
-// In ascending order. Many values are reduced in groups, then their results.
+// Reduces in ascending order. Many values are reduced in groups; then the
+// groups' results are reduced.
 Bits InGroups(Fold& fold, std::vector<Bits> values) {
   constexpr size_t kGroup = 512;
   while (values.size() > kGroup) {
@@ -122,7 +124,8 @@ Tensors Reduce(const Node& node, const Tensors& operands, Evaluation& run) {
   return results;
 }
 
-// Position of a window's tap; returns whether it is an element of the operand.
+// Sets `place` to the position of a tap. Returns whether it is an element of
+// the operand.
 bool TapAt(const ir::HloWindowAttributes& a, const Index& shape,
            const Index& window, const Index& tap, Index& place) {
   place.clear();

@@ -15,7 +15,7 @@ using ir::Op;
 
 constexpr int kMantissaOfHalf = 10;
 
-// IEEE binary16 from the number that it stands for.
+// The bits of IEEE binary16 for a number.
 uint64_t Half(float number) {
   const uint64_t sign = std::signbit(number) ? 0x8000 : 0;
   if (std::isnan(number)) return 0x7E00;
@@ -120,7 +120,7 @@ uint64_t BinaryWhole(Op op, Element element, uint64_t a, uint64_t b) {
     case Op::kHloShiftRightLogical:
       return b >= width ? 0 : a >> b;
     case Op::kHloShiftRightArithmetic: {
-      // The upper bit is shifted in, also for unsigned numbers.
+      // The sign bit is shifted in, also for unsigned numbers.
       const int64_t wide = static_cast<int64_t>(a << (64 - width));
       const int64_t whole = wide >> (64 - width);
       return Wrapped(element,
@@ -222,7 +222,7 @@ uint64_t UnaryWhole(Op op, Element element, uint64_t a) {
   }
 }
 
-// A whole number in the order of IEEE 754's totalOrder.
+// An integer whose order is that of IEEE 754's totalOrder.
 int64_t TotalOrder(Element element, uint64_t bits) {
   const int width = Width(element);
   const uint64_t sign = uint64_t{1} << (width - 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// One element as a number, and the elementwise operations of docs/hlo.md,
-// written only from that page. An element is represented by its bits.
+// One element as a number, and the elementwise operations of docs/hlo.md. This
+// file is written from that page alone. An element is represented by its bits.
 #ifndef SYSTOLE_VERIF_GOLDEN_HLO_SCALARS_H_
 #define SYSTOLE_VERIF_GOLDEN_HLO_SCALARS_H_
 

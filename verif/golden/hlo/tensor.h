@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Values of op set hlo; elements of all types are stored as bits in a word.
-// Also the helpers for indices that operations need.
+// Values of op set hlo, and helpers for indices. Elements of all types are
+// stored as bits in a word.
 #ifndef SYSTOLE_VERIF_GOLDEN_HLO_TENSOR_H_
 #define SYSTOLE_VERIF_GOLDEN_HLO_TENSOR_H_
 
