@@ -24,8 +24,7 @@ bool IsLiftable(const ir::Module& region) {
             !FitsLane(node->type.element))
           return false;
         return node->op == Op::kParameter || node->is_constant() ||
-               ir::IsElementwiseOp(node->op) ||
-               node->op == Op::kHloReshape ||
+               ir::IsElementwiseOp(node->op) || node->op == Op::kHloReshape ||
                node->op == Op::kHloBroadcastInDim ||
                (node->op == Op::kHloBitcastConvert &&
                 ir::ElementBytes(node->operands[0].type().element) ==
