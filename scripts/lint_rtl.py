@@ -6,6 +6,9 @@ processes: what a clocked block hands to others is assigned with `<=`. IEEE 1800
 edge, so a blocking assignment that another process, an assignment, an instance or a port reads means something else in each tool. In a
 clocked block, blocking assignments belong to variables that are declared in the block. And no name becomes a net by being used: where it
 stands before its declaration, tools disagree on what it is. And a module has at most 30 ports: more is a bundle that is missing.
+
+And of two assignments to an unpacked array in a clocked block, the later one does not stand in a branch that assigns to another unpacked
+array too: the last one counts, but Verilator 5.032 (Debian 13's) lets the first one win.
 """
 
 import argparse
@@ -154,6 +157,49 @@ class Collector:
             self.indices(left.value)
 
 
+class Overrides:
+    """Finds assignments to unpacked arrays that Verilator 5.032 puts before earlier ones, in a clocked process."""
+
+    def __init__(self):
+        self.path = ()     # branches that are open: (statement, which branch)
+        self.made = []     # (variable, branches, where) in the order of the text
+
+    def visit(self, statement):
+        kind = ast.StatementKind
+        if statement.kind == kind.Conditional:
+            self.branches(statement, [statement.ifTrue, statement.ifFalse])
+        elif statement.kind == kind.Case:
+            self.branches(statement, [*(item.stmt for item in statement.items), statement.defaultCase])
+        elif statement.kind == kind.ExpressionStatement:
+            expression = statement.expr
+            if isinstance(expression, ast.AssignmentExpression) and expression.isNonBlocking:
+                self.made += [(symbol, self.path, expression.sourceRange.start) for symbol in roots(expression.left)
+                              if symbol.type.isUnpackedArray]
+        elif statement.kind == kind.List:
+            for part in statement.list:
+                self.visit(part)
+        elif hasattr(statement, "body"):  # a block, a loop
+            self.visit(statement.body)
+        elif hasattr(statement, "stmt"):  # behind a clock
+            self.visit(statement.stmt)
+
+    def branches(self, statement, branches):
+        before = self.path
+        for number, branch in enumerate(branches):
+            if branch is not None:
+                self.path = (*before, (statement.sourceRange.start.offset, number))
+                self.visit(branch)
+        self.path = before
+
+    def found(self):
+        """The later assignments: variable and place."""
+        for i, (symbol, path, where) in enumerate(self.made):
+            earlier = any(other is symbol and dict(path).items() >= dict(branches).items() and branches != path
+                          for other, branches, _ in self.made[:i])
+            if earlier and any(other is not symbol and branches == path for other, branches, _ in self.made):
+                yield symbol, where
+
+
 def processes_of(compilation):
     """All processes of the elaborated design (a port's connection and an initial value are one too), and the output ports' variables."""
     variables = module_variables(compilation)
@@ -212,7 +258,19 @@ def faults(compilation, manager, root):
             report(node.definition.location, f"{node.definition.name} has {len(node.body.portList)} ports, more than {MAX_PORTS}")
         return ast.VisitAction.Advance
 
+    def find_overrides(node):
+        if isinstance(node, ast.ProceduralBlockSymbol):
+            if node.procedureKind == ast.ProceduralBlockKind.AlwaysFF:
+                overrides = Overrides()
+                overrides.visit(node.body)
+                for symbol, where in overrides.found():
+                    report(where, f"{symbol.name}, an unpacked array, assigned a second time in a branch that assigns to another one too: "
+                           "Verilator 5.032 takes the first; use one assignment")
+            return ast.VisitAction.Skip
+        return ast.VisitAction.Advance
+
     compilation.getRoot().visit(count_ports)
+    compilation.getRoot().visit(find_overrides)
     for symbol in users:
         if isinstance(symbol, ast.NetSymbol) and symbol.isImplicit:
             report(symbol.location, f"{symbol.name} is not declared here, and becomes a net of its own")

@@ -92,11 +92,10 @@ module systole_tile_loader
       beat_q <= beat_last ? '0 : beat_q + 1'b1;
       if (beat_last) tiles_left_q <= tiles_left_q - 1'b1;
       for (int unsigned i = 0; i < RowsPerBeat; i++) begin
-        row_addr_q[i] <= row_addr_q[i] + addr_t'(RowsPerBeat) * addr_t'(d_q.pitch);
-        if (beat_last) begin
-          tile_addr_q[i] <= tile_addr_q[i] + addr_t'(d_q.tile_stride);
-          row_addr_q[i]  <= tile_addr_q[i] + addr_t'(d_q.tile_stride);
-        end
+        if (beat_last) tile_addr_q[i] <= tile_addr_q[i] + addr_t'(d_q.tile_stride);
+        // One assignment: Verilator 5.032 takes an earlier one for the last where both are to an element of an array.
+        row_addr_q[i] <= beat_last ? tile_addr_q[i] + addr_t'(d_q.tile_stride)
+                                   : row_addr_q[i] + addr_t'(RowsPerBeat) * addr_t'(d_q.pitch);
       end
     end
   end

@@ -135,11 +135,8 @@ module systole_weight_fifo
           load_q           <= 32'(load_q) == Loads - 1 ? '0 : load_q + 1'b1;
         end
       end
-      for (int unsigned i = 0; i < Loads; i++) age_q[i] <= age_q[i] + 1'b1;
-      if (load_i) begin
-        age_q[load_q]       <= AgeBits'(1);
-        transpose_q[load_q] <= rd_transpose;
-      end
+      for (int unsigned i = 0; i < Loads; i++) age_q[i] <= load_i && 32'(load_q) == i ? AgeBits'(1) : age_q[i] + 1'b1;
+      if (load_i) transpose_q[load_q] <= rd_transpose;
     end
     for (genvar b = 0; b < Blocks; b++) begin : gen_block
       localparam int unsigned Offset = block_offset(Cfg.Rows, Cfg.Cols, Cfg.CellStages, Cfg.LoadBuses, b);

@@ -144,6 +144,9 @@ class LintTest(Sandbox):
 
     def test_processes(self):
         self.small_design()
+        arrays = "logic [3:0] x [2], y [2]; assign y_o = x[0] ^ y[0]; always_ff @(posedge clk_i) "
+        second = "x, an unpacked array, assigned a second time in a branch that assigns to another one too: " \
+                 "Verilator 5.032 takes the first; use one assignment"
         seeds = {
             "always_ff @(posedge clk_i) y_o = a_i;": ["output y_o driven by a blocking assignment: use <="],
             "task automatic step(); y_o = a_i; endtask\nalways_ff @(posedge clk_i) step();":
@@ -180,7 +183,11 @@ class LintTest(Sandbox):
             "systole_credit u_credit (.clk_i, .rst_ni(early || a_i[1]), .take_i(1'b0), .give_i(1'b0), .avail_o(), .idle_o(), .count_o());\n"
             "end\nlogic early; always_ff @(posedge clk_i) early <= a_i[0];":
                 ["early is not declared here, and becomes a net of its own"],
+            arrays + "for (int i = 0; i < 2; i++) begin x[i] <= a_i; if (a_i[0]) begin y[i] <= a_i; x[i] <= '0; end end": [second],
+            arrays + "case (a_i) 0: begin x[0] <= a_i; if (a_i[0]) begin x <= y; y[0] <= '0; end end default: ; endcase": [second],
             # What may stand.
+            arrays + "if (a_i[0]) begin x[0] <= a_i; y[0] <= a_i; end else begin x[0] <= '0; y[0] <= '0; end": [],
+            arrays + "begin x[0] <= a_i; if (a_i[0]) x[0] <= '0; if (a_i[1]) y[0] <= '0; end": [],
             "always_ff @(posedge clk_i) begin logic [3:0] x; x = a_i; for (int i = 0; i < 4; i++) x[i] = !x[i]; y_o <= x; end": [],
             "always_comb begin y_o = a_i; y_o[0] = 1'b0; end": [],
             "function automatic logic [3:0] twice(logic [3:0] x); logic [3:0] y; y = x; return y << 1; endfunction\n"

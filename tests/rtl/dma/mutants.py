@@ -62,7 +62,7 @@ MUTANTS = [
     (TILES, "win_rsp_valid_i[i] ? win_data_i[i][RowBits-1:0] : held_q", "win_data_i[i][RowBits-1:0]"),
     (TILES, "joined_q ? D : 32'(d_q.cols)", "1'b0 ? D : 32'(d_q.cols)"),
     (TILES, "32'(n.cols) == Cols && 32'(n.pitch)", "32'(n.pitch)"),
-    (TILES, "tile_addr_q[i] + addr_t'(d_q.tile_stride);\n          row", "tile_addr_q[0] + addr_t'(d_q.tile_stride);\n          row"),
+    (TILES, "tile_addr_q[i] <= tile_addr_q[i] + addr_t'(d_q", "tile_addr_q[i] <= tile_addr_q[0] + addr_t'(d_q"),
     (TILES, "if (outside_q[i-1]) fault_addr_o", "if (outside_q[0]) fault_addr_o"),
     (TILES, "busy_o       = next_valid_q || active_q", "busy_o       = active_q"),
     # Send: descriptors.
