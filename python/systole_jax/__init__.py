@@ -22,12 +22,13 @@ def initialize():
         raise FileNotFoundError(f"{LIBRARY} does not exist: build it with `make build`, then install the package from build/python")
     # Each a line: what starts the process that _propagation.py is.
     command = [sys.executable or "", str(LIBRARY.parent / "_propagation.py"), os.pathsep.join(path for path in sys.path if path)]
-    from . import _callbacks, _complex_linalg, _lowerings
+    from . import _callbacks, _complex_linalg, _host_linalg, _lowerings
 
     bridge.register_plugin("systole", priority=-1, library_path=str(LIBRARY),
                            options={"propagation_command": "\n".join(command), "caller": _callbacks.address()})
     _lowerings.register()
     _complex_linalg.register()
+    _host_linalg.register()
     _callbacks.register()
     # Arguments that a program gives away are overwritten only on the platforms of this list.
     if "systole" not in mlir._platforms_with_donation:

@@ -184,6 +184,37 @@ for damaged in (whole.replace(b"systole program 1", b"systole program 2"), whole
 """
 
 
+# Largest errors; of the gradient, beside differences.
+FACTORS = """
+rng = np.random.default_rng(1)
+a = rng.standard_normal((5, 5)).astype(np.float32)
+c = (a + 1j * rng.standard_normal((5, 5))).astype(np.complex64)
+def show(name, *differences): print(name, max(float(np.abs(d).max()) for d in differences))
+def eig(a):
+  w, v = map(np.asarray, jnp.linalg.eig(a))
+  return a @ v - v * w[..., None, :]
+show("real", eig(a)), show("complex", eig(c))
+print("batch", str(jnp.linalg.eigvals(rng.standard_normal((2, 3, 5, 5)).astype(np.float32)).shape).replace(" ", ""))
+w, l, r = map(np.asarray, jax.lax.linalg.eig(a))
+show("left", l.conj().T @ a - w[:, None] * l.conj().T)
+t, z = map(np.asarray, jax.scipy.linalg.schur(a))
+show("schur", z @ t @ z.T - a)
+t, z = map(np.asarray, jax.jit(jax.scipy.linalg.schur, static_argnames="output")(a, output="complex"))
+show("schur_complex", z @ t @ z.conj().T - a, np.tril(t, -1))
+h, q = map(np.asarray, jax.scipy.linalg.hessenberg(a, calc_q=True))
+show("hessenberg", q @ h @ q.T - a, np.tril(h, -2))
+show("polynomial", np.sort(np.asarray(jnp.roots(jnp.array([1., -6., 11., -6.]))).real) - [1, 2, 3])
+with jax.default_matmul_precision("highest"):
+  g = np.asarray(jax.grad(lambda a: jnp.linalg.eigvals(a).real.max())(a))
+w, l, r = jax.lax.linalg.eig(a)
+k = np.asarray(w).real.argmax()
+l, r = np.asarray(l)[:, k], np.asarray(r)[:, k]
+show("gradient", (np.outer(l.conj(), r) / (l.conj() @ r)).real - g)
+a[0, 0] = np.nan
+print("nan", int(np.isnan(np.asarray(jnp.linalg.eigvals(a))).sum() == 5) + int(np.isnan(np.asarray(jnp.linalg.eig(a)[1])).all()))
+"""
+
+
 class Callbacks(unittest.TestCase):
     def value(self, code, **more):
         status, out, err = jax_test.run(PREPARED + code, **more)
@@ -216,6 +247,14 @@ class Callbacks(unittest.TestCase):
 
     def test_functions_of_programs_that_are_gone_are_forgotten(self):
         self.assertEqual(self.value(LATER), "True")
+
+    def test_factors_of_matrices_that_are_not_symmetric(self):
+        values = dict(line.split() for line in self.value(FACTORS).splitlines())
+        self.assertEqual(values.pop("batch"), "(2,3,5)")
+        self.assertEqual(values.pop("nan"), "2")
+        self.assertEqual(sorted(values), ["complex", "gradient", "hessenberg", "left", "polynomial", "real", "schur", "schur_complex"])
+        for name, error in values.items():
+            self.assertLess(float(error), 1e-5, name)
 
     def test_programs_go_to_other_processes(self):
         # The scripts' processes, forked from this one, would also delete a TemporaryDirectory.
