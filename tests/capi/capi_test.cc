@@ -22,7 +22,10 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST(CApi, VersionsAndNames) {
-  EXPECT_STREQ(systole_version(), "1.0.0");
+  EXPECT_EQ(std::to_string(SYSTOLE_VERSION_MAJOR) + "." +
+                std::to_string(SYSTOLE_VERSION_MINOR) + "." +
+                std::to_string(SYSTOLE_VERSION_PATCH),
+            systole_version());
   EXPECT_EQ(systole_abi_version(), SYSTOLE_ABI_VERSION);
   EXPECT_STREQ(systole_status_name(SYSTOLE_ABORTED), "ABORTED");
   EXPECT_STREQ(systole_status_name(SYSTOLE_INTERNAL), "INTERNAL");

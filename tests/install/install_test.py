@@ -33,6 +33,9 @@ if AS_NOBODY and subprocess.run([*AS_NOBODY, "ls", ROOT, tempfile.gettempdir()],
     AS_NOBODY = ()
 # Shared libraries that every distribution of manylinux has (PEP 600): what else a wheel needs ties it to one distribution.
 EVERYWHERE = re.compile(r"(libgcc_s|libstdc\+\+|libm|libdl|librt|libc|libnsl|libutil|libpthread|libresolv|libz|libexpat|ld-linux-x86-64)\.so\.\d+")
+_NUMBERS = re.findall(r"^#define SYSTOLE_VERSION_\w+ (\d+)$", (ROOT / "host/include/systole.h").read_text(), re.M)
+VERSION = ".".join(_NUMBERS)
+MAJOR, MINOR, _ = map(int, _NUMBERS)
 CLANG = next((name for name in ("clang-19", "clang") if shutil.which(name)), "clang")
 
 
@@ -146,7 +149,7 @@ class Installed(unittest.TestCase):
         self.assertIn("preset 'lite' has no int8 cell", done.stdout)
         done = run("./gcc", env={**self.environment, "SYSTOLE_SHARE": "/no/where"}, cwd=self.work)
         self.assertEqual((done.returncode, done.stdout), (1, "digits: cannot read /no/where/digits/test-images-idx3-ubyte\n"))
-        self.assertEqual(self.ok("pkg-config", "--modversion", "systole"), "1.0.0\n")
+        self.assertEqual(self.ok("pkg-config", "--modversion", "systole"), f"{VERSION}\n")
         self.assertTrue(pathlib.Path(self.ok("pkg-config", "--variable=rtldir", "systole").strip().replace("\\", ""), "systole.f").exists())
 
     def test_cmake(self):
@@ -175,7 +178,8 @@ class Installed(unittest.TestCase):
             self.assertTrue((self.share / "firmware" / name).exists())
 
     def test_cmake_of_another_version_or_component(self):
-        for wanted, error in (("2.0", "1.0.0"), ("1.9", "1.0.0"), ("1.0 REQUIRED COMPONENTS pod", "no components; asked for: pod")):
+        for wanted, error in ((f"{MAJOR + 1}.0", VERSION), (f"{MAJOR}.{MINOR + 1}", VERSION),
+                              (f"{MAJOR}.{MINOR} REQUIRED COMPONENTS pod", "no components; asked for: pod")):
             project = self.work / re.sub(r"\W", "_", wanted)
             project.mkdir()
             (project / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.22)\nproject(p LANGUAGES CXX)\n"
@@ -208,11 +212,11 @@ class Installed(unittest.TestCase):
             self.assertEqual(snapshot(package), before)
         self.assertFalse((target / "systole/libsystole.so.1").is_symlink())
         for name in ("systole_jax/libsystole_pjrt.so", "systole/models/model_nano.so", "systole/py.typed", "systole_torch/_aten.py",
-                     "systole_tpu-1.0.0.dist-info"):
+                     f"systole_tpu-{VERSION}.dist-info"):
             self.assertTrue((target / name).exists(), name)
         out = self.ok(sys.executable, "-c", "import systole; print(systole.__file__, systole.__version__)",
                       env={**os.environ, "PYTHONPATH": str(target)})
-        self.assertEqual(out, f"{target}/systole/__init__.py 1.0.0\n")
+        self.assertEqual(out, f"{target}/systole/__init__.py {VERSION}\n")
         points = ("from importlib.metadata import entry_points; "
                   "print(*(e.value for g in ('jax_plugins', 'torch_dynamo_backends') for e in entry_points(group=g)))")
         for path in (target, self.share / "python"):  # installed by pip, or named
@@ -222,12 +226,12 @@ class Installed(unittest.TestCase):
     def test_wheel(self):
         package = self.package()
         wheel = pathlib.Path(self.ok(sys.executable, package / "systole_build.py", "my wheels").strip())
-        self.assertEqual(wheel, pathlib.Path("my wheels/systole_tpu-1.0.0-py3-none-linux_x86_64.whl"))
+        self.assertEqual(wheel, pathlib.Path(f"my wheels/systole_tpu-{VERSION}-py3-none-linux_x86_64.whl"))
         with zipfile.ZipFile(self.work / wheel) as archive:
-            info = "systole_tpu-1.0.0.dist-info"
+            info = f"systole_tpu-{VERSION}.dist-info"
             metadata = archive.read(f"{info}/METADATA").decode()
             header = metadata.partition("\n\n")[0].splitlines()
-            for line in ("Name: systole-tpu", "Version: 1.0.0", "License-Expression: Apache-2.0", "License-File: LICENSE", "Provides-Extra: jax",
+            for line in ("Name: systole-tpu", f"Version: {VERSION}", "License-Expression: Apache-2.0", "License-File: LICENSE", "Provides-Extra: jax",
                          'Requires-Dist: jax>=0.10; extra == "jax"', "Description-Content-Type: text/markdown", "Classifier: Typing :: Typed"):
                 self.assertIn(line, header)
             self.assertIn("# systole-tpu", metadata)
