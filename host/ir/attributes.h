@@ -34,14 +34,17 @@ inline constexpr char kComplexStored[] = "c64";
 // `stored`: the element type in which callers have the values, if it is another
 // than the node's: "u8" for numbers that are 128 higher, "i64", "i1", or
 // kComplexStored.
+// `replicated`: all processes of the program get the same value.
 struct ParameterAttributes {
   std::string name;
   std::string stored = {};
+  bool replicated = false;
 
   template <typename Self, typename Visitor>
   static void Fields(Self& self, Visitor&& visit) {
     visit("name", self.name);
     visit("stored", self.stored);
+    visit("replicated", self.replicated);
   }
 };
 
@@ -79,8 +82,9 @@ using AttributeKinds = KindList<
     HloSortAttributes, HloRngBitsAttributes, HloRngAttributes,
     HloBatchNormAttributes, HloCholeskyAttributes, HloTriangularSolveAttributes,
     HloCollectiveAttributes, HloCustomCallAttributes, HloStridedAttributes,
-    HloMatrixProductAttributes, TrainWindowAttributes, TrainArrayAttributes,
-    TrainProductAttributes, TrainAdamAttributes, TrainSgdAttributes>;
+    HloMatrixProductAttributes, HloShardAttributes, TrainWindowAttributes,
+    TrainArrayAttributes, TrainProductAttributes, TrainAdamAttributes,
+    TrainSgdAttributes>;
 
 // A value of one of the kinds; each copy has its own. (A std::variant would
 // generate code for all kinds in every file that copies or destroys a node.)

@@ -173,6 +173,8 @@ enum class Op {
   // Made by the compiler from products.
   kHloStrided,
   kHloMatrixProduct,
+  // Made by the compiler of programs over several devices.
+  kHloShard,
   // Of train/, in the order of its table.
   kTrainProduct,
   kTrainClassify,

@@ -48,6 +48,8 @@ class Partitioner {
       }
       Node copy = *input;
       copy.type = TileType(input->type, sharding);
+      copy.attr<ir::ParameterAttributes>().replicated =
+          sharding == Sharding::Replicated(input->type.rank());
       values[{input, 0}] = {scope.module().Add(std::move(copy)), sharding,
                             input->type};
       local_.inputs.push_back(sharding);

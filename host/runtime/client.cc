@@ -22,6 +22,7 @@
 #include "host/runtime/guarded.h"
 #include "host/runtime/kernel_executor.h"
 #include "host/runtime/placement.h"
+#include "host/runtime/shard_updates.h"
 #include "systole/target.h"
 
 namespace systole::runtime {
@@ -77,7 +78,7 @@ absl::StatusOr<Literal> Buffer::Await() const {
 
 namespace {
 
-// All-reduces that become one have at most this part of the memory, for their
+// Exchanges that become one have at most this part of the memory, for their
 // program needs several times as much.
 constexpr int64_t kCombinedShare = 64;
 
@@ -88,10 +89,11 @@ bool IsToken(const ir::Type& type) {
 Literal NoToken() { return Literal::Zeros(ir::ElementType::kBool, 0); }
 
 std::unique_ptr<ir::Module> Lowered(std::unique_ptr<ir::Module> module,
-                                    ir::ProcessGrid grid,
-                                    const Preset& preset) {
+                                    ir::ProcessGrid grid, const Preset& preset,
+                                    bool links) {
   if (grid.count() > 1) {
-    CombineAllReduces(
+    if (links) ShardUpdates(*module, grid, preset);
+    CombineExchanges(
         *module, static_cast<int64_t>(preset.memory_bytes()) / kCombinedShare);
   }
   lanes::LowerModule(*module, preset);
@@ -107,7 +109,7 @@ struct Executable::Run {
 
 Executable::Executable(std::unique_ptr<ir::Module> module, ir::ProcessGrid grid,
                        const Preset& preset, bool links)
-    : module_(Lowered(std::move(module), grid, preset)),
+    : module_(Lowered(std::move(module), grid, preset, links)),
       grid_(grid),
       groups_(std::make_unique<CollectiveGroups>(*module_, grid)),
       plan_(lanes::PlanFor(*module_, preset)),

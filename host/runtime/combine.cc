@@ -21,16 +21,20 @@ namespace {
 using ir::Node;
 using ir::Op;
 
-bool HasAllReduce(const ir::Module& module) {
+bool IsCombined(Op op) {
+  return op == Op::kHloAllReduce || op == Op::kHloAllGather ||
+         op == Op::kHloReduceScatter;
+}
+bool HasCombined(const ir::Module& module) {
   return std::any_of(
       module.nodes().begin(), module.nodes().end(), [](const auto& node) {
-        return node->op == Op::kHloAllReduce ||
+        return IsCombined(node->op) ||
                std::any_of(node->regions.begin(), node->regions.end(),
-                           [](const auto& r) { return HasAllReduce(*r); });
+                           [](const auto& r) { return HasCombined(*r); });
       });
 }
 
-// All-reduces that become one.
+// Exchanges that become one.
 struct Bucket {
   std::vector<Node*> members;
   int64_t bytes = 0;
@@ -56,25 +60,34 @@ class Combiner {
   }
 
  private:
-  // Groups, whether by processes or partitions, operation, type.
-  using Kind = std::tuple<ir::Ints, int64_t, bool, bool, Op, ir::ElementType>;
+  // Groups, whether by processes or partitions, dimension, operations, type.
+  using Kind = std::tuple<ir::Ints, int64_t, bool, bool, int64_t, Op, Op,
+                          ir::ElementType>;
 
-  // The level of a value is the number of all-reduces behind each other that it
+  // The level of a value is the number of exchanges behind each other that it
   // needs. Those that become one are of one level, so none needs another.
   void FindBucket(Node* node) {
     int level = 0;
     for (const ir::Value& operand : node->operands)
       level = std::max(level, levels_.at(operand.node));
     levels_[node] = level;
-    if (node->op != Op::kHloAllReduce) return;
+    if (!IsCombined(node->op)) return;
     levels_[node] = level + 1;
-    const std::optional<Op> op = ir::CombinerOf(*node->regions[0]);
+    std::optional<Op> op = node->op;
+    if (!node->regions.empty()) op = ir::CombinerOf(*node->regions[0]);
     if (!op || node->results() != 1) return;
     const auto& a = node->attr<ir::HloCollectiveAttributes>();
-    const Kind kind{a.replica_groups,        a.group_size, a.channel != 0,
-                    a.use_global_device_ids, *op,          node->type.element};
+    const Kind kind{a.replica_groups,
+                    a.group_size,
+                    a.channel != 0,
+                    a.use_global_device_ids,
+                    a.dimension,
+                    node->op,
+                    *op,
+                    node->type.element};
     std::shared_ptr<Bucket>& bucket = open_[{level, kind}];
-    const int64_t bytes = node->type.bytes();
+    const int64_t bytes =
+        std::max(node->type.bytes(), node->operands[0].type().bytes());
     if (bucket == nullptr || bucket->bytes + bytes > most_bytes_)
       bucket = std::make_shared<Bucket>();
     bucket->members.push_back(node);
@@ -134,13 +147,13 @@ class Combiner {
 
 }  // namespace
 
-void CombineAllReduces(ir::Module& module, int64_t most_bytes) {
-  if (!HasAllReduce(module)) return;
+void CombineExchanges(ir::Module& module, int64_t most_bytes) {
+  if (!HasCombined(module)) return;
   for (const auto& node : module.nodes()) {
     for (std::shared_ptr<const ir::Module>& region : node->regions) {
-      if (!HasAllReduce(*region)) continue;
+      if (!HasCombined(*region)) continue;
       std::shared_ptr<ir::Module> copy = region->Clone();
-      CombineAllReduces(*copy, most_bytes);
+      CombineExchanges(*copy, most_bytes);
       region = std::move(copy);
     }
   }

@@ -115,7 +115,8 @@ absl::StatusOr<PlacedValues> LinkCommunicator::Exchange(
       memory.in.push_back(operand.device->address());
       memory.out.push_back((*out)->address());
       outs[collective.operands[i]] = *std::move(out);
-      offsets[collective.operands[i]] = member.position * collective.part_bytes;
+      offsets[collective.operands[i]] =
+          member.position * collective.part_bytes[i];
     }
     if (collective.scratch_bytes == 0) continue;
     auto scratch = device.Allocate(collective.scratch_bytes);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "host/compiler/kernels/shard_lowering.h"
 #include "host/driver/run_loop.h"
 #include "host/runtime/guarded.h"
 
@@ -77,8 +78,7 @@ absl::StatusOr<systole::Device*> Core::Open() {
 
 const std::shared_ptr<MemoryPool>& Core::pool() {
   if (pool_ == nullptr) {
-    const auto align =
-        static_cast<uint64_t>(std::max<int64_t>(preset().beat_bytes(), 256));
+    const auto align = static_cast<uint64_t>(lanes::ValueAlignment(preset()));
     pool_ = std::make_shared<MemoryPool>(product_bytes(),
                                          preset().memory_bytes(), align);
   }

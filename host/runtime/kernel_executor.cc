@@ -219,6 +219,21 @@ const PlacedValue& KernelExecutor::DeviceId(ir::Op op) {
   return id;
 }
 
+// The result is a part of the operand's memory.
+absl::Status KernelExecutor::RunShard(const lanes::PlanStep& step,
+                                      PlacedValues& values) {
+  const ir::Type& type = step.node->type;
+  Place& whole = *values[step.inputs[0]];
+  if (absl::Status s = ToDevice(whole); !s.ok()) return s;
+  const int64_t start = step.node->attr<ir::HloShardAttributes>().starts.at(
+      process_.number % process_.grid.partitions);
+  auto memory = std::make_shared<DeviceMemory>(
+      whole.device, start * ir::ElementBytes(type.element));
+  values[step.outputs[0]] = std::make_shared<Place>(
+      Place{type.bytes(), std::nullopt, std::move(memory)});
+  return absl::OkStatus();
+}
+
 absl::Status KernelExecutor::RunCollective(const lanes::PlanStep& step,
                                            PlacedValues& values) {
   const ir::Node& node = *step.node;
@@ -360,10 +375,11 @@ absl::StatusOr<PlacedValues> KernelExecutor::Run(
   for (const auto& [slot, op] : plan.device_ids) values[slot] = DeviceId(op);
   for (const lanes::PlanStep& step : plan.steps) {
     const absl::Status s =
-        step.kernel                       ? RunKernel(step, values)
-        : lanes::IsControl(*step.node)    ? RunControl(step, plan, values)
-        : ir::IsCollective(step.node->op) ? RunCollective(step, values)
-                                          : RunNode(step, values);
+        step.kernel                          ? RunKernel(step, values)
+        : lanes::IsControl(*step.node)       ? RunControl(step, plan, values)
+        : ir::IsCollective(step.node->op)    ? RunCollective(step, values)
+        : step.node->op == ir::Op::kHloShard ? RunShard(step, values)
+                                             : RunNode(step, values);
     // What another process reports has its place already.
     if (!s.ok() && !step.kernel && ir::IsCollective(step.node->op)) return s;
     if (!s.ok()) {

@@ -63,6 +63,7 @@ class KernelExecutor : private ProcessDevice {
   absl::Status RunKernel(const lanes::PlanStep& step, PlacedValues& values);
   absl::Status RunNode(const lanes::PlanStep& step, PlacedValues& values);
   const PlacedValue& DeviceId(ir::Op op);
+  absl::Status RunShard(const lanes::PlanStep& step, PlacedValues& values);
   absl::Status RunCollective(const lanes::PlanStep& step, PlacedValues& values);
   absl::Status RunControl(const lanes::PlanStep& step,
                           const lanes::DevicePlan& plan, PlacedValues& values);

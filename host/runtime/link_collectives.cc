@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/compiler/kernels/shard_lowering.h"
 #include "host/ir/hlo/combiner.h"
 
 namespace systole::runtime {
@@ -19,8 +20,6 @@ constexpr size_t kMaxMembers = 8;
 // Of all members together. Beyond that, the parts are so short that the host
 // is faster.
 constexpr size_t kMaxTransfers = 16384;
-// Results of a part of an output begin at multiples of it, as all values do.
-constexpr int64_t kAlign = 256;
 
 std::optional<AllReduceSpec> SumOf(const Node& node, const ir::Type& type) {
   AllReduceSpec spec;
@@ -128,12 +127,12 @@ std::optional<ExchangeSpec> ExchangeOf(const Node& node, int operand,
                                        const std::vector<int>& sources,
                                        const Preset& preset) {
   ExchangeSpec spec;
-  spec.in_bytes = node.operands[operand].type().bytes();
-  spec.out_bytes = node.result_type(operand).bytes();
+  spec.in_bytes = {node.operands[operand].type().bytes()};
+  spec.out_bytes = {node.result_type(operand).bytes()};
   if (!Fill(node, operand, members, sources, spec)) return std::nullopt;
   const int64_t beat = preset.beat_bytes();
   for (const compiler::Transfer& t : spec.transfers) {
-    const bool ends = t.to_byte + t.bytes == spec.out_bytes;
+    const bool ends = t.to_byte + t.bytes == spec.out_bytes[0];
     if (t.from_byte % beat != 0 || t.to_byte % beat != 0 ||
         (t.bytes % beat != 0 && !ends))
       return std::nullopt;
@@ -150,6 +149,7 @@ std::optional<LinkCollective> CollectiveOf(const Node& node, int operand,
   LinkCollective collective;
   collective.operands = {operand};
   collective.out_bytes = {node.result_type(operand).bytes()};
+  collective.part_bytes = {0};
   if (in.bytes() == 0 || collective.out_bytes[0] == 0 ||
       members > static_cast<int>(kMaxMembers))
     return std::nullopt;
@@ -159,8 +159,11 @@ std::optional<LinkCollective> CollectiveOf(const Node& node, int operand,
     if (node.op == Op::kHloReduceScatter) {
       const auto& a = node.attr<ir::HloCollectiveAttributes>();
       const Part part(in, a.dimension, 0, in.shape[a.dimension] / members);
-      if (part.lines != 1 || part.length % kAlign != 0) return std::nullopt;
-      collective.part_bytes = part.length;
+      // The result is a part of the output, and begins as all values do.
+      if (part.lines != 1 || part.length % lanes::ValueAlignment(preset) != 0)
+        return std::nullopt;
+      spec->scatter = true;
+      collective.part_bytes = {part.length};
       collective.out_bytes = {in.bytes()};
     }
     collective.spec = *std::move(spec);
@@ -172,15 +175,35 @@ std::optional<LinkCollective> CollectiveOf(const Node& node, int operand,
   return collective;
 }
 
+void Append(const LinkCollective& next, LinkCollective& last) {
+  last.operands.push_back(next.operands[0]);
+  last.out_bytes.push_back(next.out_bytes[0]);
+  last.part_bytes.push_back(next.part_bytes[0]);
+}
+
 // Takes `next` into `last`. Returns false if two programs are needed.
 bool Join(const Node& node, const LinkCollective& next, LinkCollective& last) {
-  if (node.op != Op::kHloAllReduce) return false;
+  if (node.op == Op::kHloAllGather) {
+    auto& all = std::get<ExchangeSpec>(last.spec);
+    const auto& one = std::get<ExchangeSpec>(next.spec);
+    if (all.transfers.size() + one.transfers.size() > kMaxTransfers)
+      return false;
+    for (compiler::Transfer transfer : one.transfers) {
+      transfer.vector = static_cast<int>(all.in_bytes.size());
+      all.transfers.push_back(transfer);
+    }
+    all.in_bytes.push_back(one.in_bytes[0]);
+    all.out_bytes.push_back(one.out_bytes[0]);
+    Append(next, last);
+    return true;
+  }
+  if (node.op != Op::kHloAllReduce && node.op != Op::kHloReduceScatter)
+    return false;
   auto& all = std::get<AllReduceSpec>(last.spec);
   const auto& one = std::get<AllReduceSpec>(next.spec);
   if (one.type != all.type) return false;
   all.elements.push_back(one.elements[0]);
-  last.operands.push_back(next.operands[0]);
-  last.out_bytes.push_back(next.out_bytes[0]);
+  Append(next, last);
   return true;
 }
 

@@ -27,8 +27,8 @@ struct LinkCollective {
   std::vector<int> operands;
   std::vector<int64_t> out_bytes;  // of a member's output, for each of them
   int64_t scratch_bytes = 0;       // of its scratch
-  // The results of position p begin at byte p * part_bytes of the outputs.
-  int64_t part_bytes = 0;
+  // The results of position p begin at byte p * part_bytes of their outputs.
+  std::vector<int64_t> part_bytes;
 
   // A program for each position. Errors: those of CompileAllReduce and
   // CompileExchange.

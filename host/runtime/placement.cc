@@ -77,8 +77,9 @@ void Count(const ir::Module& module, const lanes::DevicePlan& plan,
   std::set<const Node*> placed;
   for (const lanes::PlanStep& step : plan.steps) {
     if (!step.kernel) {
-      --placement.free;
       const Node& node = *step.node;
+      if (node.op == Op::kHloShard) continue;
+      --placement.free;
       if (ir::IsCollective(node.op)) {
         CountCollective(node, placement);
         continue;

@@ -17,6 +17,7 @@
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"
 #include "host/runtime/client.h"
+#include "tests/runtime/devices.h"
 #include "tests/runtime/random_collective.h"
 #include "tests/testing/options.h"
 #include "verif/golden/hlo/interpreter.h"
@@ -31,54 +32,8 @@ using testing::HasSubstr;
 
 Literal Floats(std::vector<float> values) { return Literal(std::move(values)); }
 
-std::string g_preset = "mini", g_backend = "iss";
-bool Links() { return g_preset != "mini"; }
 // Random programs: as many as take some seconds.
 int Rounds() { return !Links() ? 300 : g_backend == "iss" ? 120 : 12; }
-
-// Preset mini: the host exchanges; minichip: the cores, over links.
-std::unique_ptr<Client> MakeClient(int devices) {
-  ClientOptions options;
-  options.preset = g_preset;
-  options.backend = g_backend;
-  options.check_races = options.backend == "iss";
-  options.devices = devices;
-  auto client = Client::Create(options);
-  EXPECT_TRUE(client.ok()) << client.status();
-  return *std::move(client);
-}
-
-Arguments Put(Device& device, const ir::Module& module,
-              const Literals& values) {
-  Arguments arguments;
-  for (size_t i = 0; i < values.size(); ++i) {
-    arguments.push_back(
-        std::make_shared<Buffer>(device, module.inputs()[i]->type, values[i]));
-  }
-  return arguments;
-}
-
-// Runs on devices; the first error of a process.
-absl::StatusOr<std::vector<Literals>> RunOn(
-    Client& client, Executable& executable,
-    const std::vector<Literals>& inputs) {
-  std::vector<Arguments> arguments;
-  std::vector<Device*> devices;
-  for (size_t p = 0; p < inputs.size(); ++p) {
-    devices.push_back(&client.device(static_cast<int>(p)));
-    arguments.push_back(Put(*devices[p], executable.module(), inputs[p]));
-  }
-  const auto executions = executable.ExecuteAll(arguments, devices);
-  if (!executions.ok()) return executions.status();
-  std::vector<Literals> outputs;
-  for (const Execution& execution : *executions) {
-    if (absl::Status s = execution.done->Await(); !s.ok()) return s;
-    Literals& own = outputs.emplace_back();
-    for (const auto& result : execution.results)
-      own.push_back(*result->Await());
-  }
-  return outputs;
-}
 
 TEST(DevicesTest, AreTheGoldenModelToTheBit) {
   std::mt19937_64 rng(1);

@@ -72,7 +72,7 @@ TEST(CombineTest, IndependentSumsAreOne) {
   auto module = ir::Parse(absl::StrCat("module @sums {", text, "}"));
   ASSERT_TRUE(module.ok()) << module.status() << text;
   const auto combined = (*module)->Clone();
-  CombineAllReduces(*combined, 1 << 20);
+  CombineExchanges(*combined, 1 << 20);
   ASSERT_EQ(ir::Verify(*combined), absl::OkStatus()) << ir::Print(*combined);
   int64_t sums = 0, operands = 0;
   const std::function<void(const ir::Module&)> count =
@@ -101,12 +101,12 @@ TEST(CombineTest, IndependentSumsAreOne) {
   EXPECT_EQ(*got, *wanted);
   // Of 300 numbers each, two at most.
   const auto few = (*module)->Clone();
-  CombineAllReduces(*few, 2400);
+  CombineExchanges(*few, 2400);
   sums = operands = 0;
   count(*few);
   EXPECT_EQ(sums, 6);
   const auto alone = (*module)->Clone();
-  CombineAllReduces(*alone, 2399);
+  CombineExchanges(*alone, 2399);
   sums = operands = 0;
   count(*alone);
   EXPECT_EQ(sums, operands);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Collectives over the cores of chips; all-reduces compared with the order of
-// the specification (docs/collectives.md).
+// All-reduces and reduce-scatters over the cores of chips, compared with the
+// order of the specification (docs/collectives.md).
 //   --backend=iss|rtl --preset=minichip
 
 #include <algorithm>
@@ -138,8 +138,12 @@ class AllReduceTest : public TorusTest {
         const auto got =
             cores_[spec.group[p]]->ReadTensor(*tensor(p, "out", v));
         EXPECT_TRUE(got.ok()) << got.status();
-        if (got.ok())
-          EXPECT_TRUE(*got == want) << "vector " << v << ", position " << p;
+        if (!got.ok()) continue;
+        const size_t part = want.size() / (spec.scatter ? size : 1);
+        const size_t at = spec.scatter ? p * part : 0;
+        EXPECT_TRUE(std::equal(want.begin() + at, want.begin() + at + part,
+                               got->begin() + at))
+            << "vector " << v << ", position " << p;
       }
     }
     return cycles;
@@ -190,6 +194,29 @@ TEST_F(AllReduceTest, SeveralVectors) {
   Check({Operation::kMax, Type::kBf16, {1, 2, 3, 600}, {0, 1, 2, 3}, 2});
 }
 
+// Each position has its part alone. Halves end within parts and between them.
+TEST_F(AllReduceTest, Scatters) {
+  Open(2, 2);
+  AllReduceSpec spec;
+  spec.scatter = true;
+  spec.columns = 2;
+  for (const std::vector<int>& group : {std::vector{3},
+                                        {1, 0},
+                                        {1, 6},
+                                        {0, 2, 6, 4},
+                                        {0, 1, 2, 3, 4, 5, 6, 7},
+                                        {7, 6, 3, 2, 5, 4, 1, 0}}) {
+    SCOPED_TRACE(::testing::PrintToString(group));
+    spec.group = group;
+    spec.elements = {64, 1600, 8192, 5056};
+    Check(spec);
+  }
+  spec.type = Type::kBf16;
+  spec.operation = Operation::kMax;
+  spec.elements = {128, 12800};
+  Check(spec);
+}
+
 // Stalls and spoilt wires change no bit.
 TEST_F(AllReduceTest, StallsAndSpoiltWires) {
   DeviceOptions options;
@@ -202,96 +229,42 @@ TEST_F(AllReduceTest, StallsAndSpoiltWires) {
          {300, 6000, 40, 2000},
          {0, 1, 2, 3, 4, 5, 6, 7},
          2});
+  AllReduceSpec scatters;
+  scatters.scatter = true;
+  scatters.elements = {6400, 64};
+  scatters.group = {0, 1, 2, 3, 4, 5, 6, 7};
+  scatters.columns = 2;
+  Check(scatters);
 }
 
 // Bytes over the links, one dimension at a time and both at once
 // (docs/collectives.md), and the bytes of head and CRC.
 TEST_F(AllReduceTest, Rates) {
   Open(2, 2);
+  AllReduceSpec spec;
+  spec.group = {0, 1, 2, 3, 4, 5, 6, 7};
+  spec.columns = 2;
   for (const int64_t bytes : {4 << 10, 64 << 10, 256 << 10}) {
-    const uint64_t cycles = Check({Operation::kSum,
-                                   Type::kFloat32,
-                                   {bytes / 4},
-                                   {0, 1, 2, 3, 4, 5, 6, 7},
-                                   2});
-    if (cycles == 0) continue;
-    const double link =
-        static_cast<double>(FindPreset(g_preset)->chip.link_bytes);
-    const double one = static_cast<double>(bytes) / link * 0.75 * 17 / 16;
-    std::printf(
-        "[ figure   ] %lld bytes on four chips: %llu cycles, %.1f %% of "
-        "one dimension at a time, %.1f %% of both\n",
-        static_cast<long long>(bytes), static_cast<unsigned long long>(cycles),
-        100 * one / static_cast<double>(cycles),
-        50 * one / static_cast<double>(cycles));
-  }
-}
-
-class ExchangeTest : public TorusTest {
- protected:
-  void Check(const compiler::ExchangeSpec& spec) {
-    auto programs = compiler::CompileExchange(spec, *FindPreset(g_preset));
-    ASSERT_TRUE(programs.ok()) << programs.status();
-    const int size = static_cast<int>(spec.group.size());
-    std::vector<std::vector<uint8_t>> want;
-    for (int p = 0; p < size; ++p) {
-      Device& core = *cores_[spec.group[p]];
-      const Program& program = (*programs)[p];
-      want.push_back(RandomBytes(100 + p, spec.out_bytes));
-      ASSERT_EQ(core.Load(program), absl::OkStatus());
-      ASSERT_EQ(core.WriteTensor(*program.FindTensor("in"),
-                                 RandomBytes(p, spec.in_bytes)),
-                absl::OkStatus());
-      ASSERT_EQ(core.WriteTensor(*program.FindTensor("out"), want[p]),
-                absl::OkStatus());
-    }
-    for (const compiler::Transfer& t : spec.transfers) {
-      const std::vector<uint8_t> from = RandomBytes(t.from, spec.in_bytes);
-      std::copy_n(from.begin() + t.from_byte, t.bytes,
-                  want[t.to].begin() + t.to_byte);
-    }
-    for (int p = 0; p < size; ++p)
-      ASSERT_EQ(cores_[spec.group[p]]->Start((*programs)[p]), absl::OkStatus());
-    for (int p = 0; p < size; ++p) {
-      const auto stats = cores_[spec.group[p]]->Wait();
-      ASSERT_TRUE(stats.ok()) << "position " << p << ": " << stats.status();
-    }
-    for (int p = 0; p < size; ++p) {
-      const auto got =
-          cores_[spec.group[p]]->ReadTensor(*(*programs)[p].FindTensor("out"));
-      ASSERT_TRUE(got.ok()) << got.status();
-      EXPECT_TRUE(*got == want[p]) << "position " << p;
+    spec.elements = {bytes / 4};
+    for (const bool scatter : {false, true}) {
+      if (scatter && bytes > 64 << 10) continue;
+      spec.scatter = scatter;
+      const uint64_t cycles = Check(spec);
+      if (cycles == 0) continue;
+      const double link =
+          static_cast<double>(FindPreset(g_preset)->chip.link_bytes);
+      const double one = static_cast<double>(bytes) / link * 0.75 * 17 / 16 /
+                         (scatter ? 2 : 1);
+      std::printf(
+          "[ figure   ] %s of %lld bytes on four chips: %llu cycles, %.1f %% "
+          "of one dimension at a time, %.1f %% of both\n",
+          scatter ? "reduce-scatter" : "all-reduce",
+          static_cast<long long>(bytes),
+          static_cast<unsigned long long>(cycles),
+          100 * one / static_cast<double>(cycles),
+          50 * one / static_cast<double>(cycles));
     }
   }
-};
-
-TEST_F(ExchangeTest, GatherAllToAllBroadcastPermute) {
-  Open(2, 2);
-  const std::vector<int> all = {0, 1, 2, 3, 4, 5, 6, 7};
-  Check(compiler::AllGather(5 << 10, all, 2));
-  Check(compiler::AllToAll(3 << 10, all, 2));
-  Check(compiler::Broadcast(3, 5000, all, 2));
-  Check(compiler::Permute({{0, 1}, {1, 2}, {2, 3}, {3, 0}, {5, 5}}, 7000, all,
-                          2));
-  Check(compiler::AllGather(992, {6, 1, 4}, 2));
-  Check(compiler::AllToAll(64, {5}, 2));
-}
-
-TEST(Exchange, WhatIsRefused) {
-  const auto refused = [](const compiler::ExchangeSpec& spec) {
-    return std::string(compiler::CompileExchange(spec, *FindPreset("minichip"))
-                           .status()
-                           .message());
-  };
-  EXPECT_THAT(refused(compiler::AllGather(100, {0, 1}, 1)),
-              HasSubstr("transfer 0, 100 bytes from byte 0 to byte 0: "
-                        "multiples of the beat of 32 bytes"));
-  EXPECT_THAT(refused(compiler::Broadcast(2, 64, {0, 1}, 1)),
-              HasSubstr("from byte 0 of position 2"));
-  EXPECT_THAT(refused(compiler::Broadcast(0, 0, {0, 1}, 1)),
-              HasSubstr("vectors of 0 bytes"));
-  EXPECT_THAT(refused(compiler::AllToAll(64, {0, 1, 1}, 1)),
-              HasSubstr("3 cores, 2 of them different"));
 }
 
 TEST(AllReduce, WhatIsRefused) {

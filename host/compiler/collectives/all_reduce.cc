@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The programs of an all-reduce. Everything moves in pieces: loaded, combined
+// The programs of an all-reduce, or of its first half, a reduce-scatter.
+// Everything moves in pieces: loaded, combined
 // by the vector unit, sent on from the unified buffer, where what the next
 // round combines stays as long as there is room. A link flag, or a flag between
 // the cores of a chip, says that a piece has come. Each direction of each round
@@ -79,15 +80,23 @@ class Member : public MemberProgram {
 
   void PlaceMemory() {
     memory_ = spec_.memory;
-    std::vector<Piece> halves[2];
+    std::vector<int> orders[2];
+    for (int l = 0; 1 << l < size(); ++l) orders[0].push_back(l);
+    orders[1] = orders[0];
+    if (size() > 2) std::reverse(orders[1].begin() + 1, orders[1].end());
+    std::vector<std::vector<Share>> halves[2];
     MemberMemory all;
     int64_t beats = 0;
     for (const int64_t elements : spec_.elements) {
       begins_.push_back(beats);
       const int64_t first = BeatsOf(spec_, FirstHalf(elements), preset());
       const int64_t end = beats + BeatsOf(spec_, elements, preset());
-      halves[0].push_back({beats, beats + first});
-      halves[1].push_back({beats + first, end});
+      const Piece parts[] = {{beats, beats + first}, {beats + first, end}};
+      for (int h = 0; h < 2; ++h) {
+        halves[h].push_back(
+            spec_.scatter ? ConsecutiveShares(parts[h], {beats, end}, size())
+                          : EqualShares(parts[h], orders[h]));
+      }
       if (memory_.empty()) {
         all.in.push_back(hbm().Allocate((end - beats) * beat()));
         all.out.push_back(hbm().Allocate((end - beats) * beat()));
@@ -98,12 +107,9 @@ class Member : public MemberProgram {
       all.scratch = hbm().Allocate(ScratchBytes(spec_, preset()));
       memory_.resize(spec_.group.size(), all);
     }
-    std::vector<int> order;
-    for (int l = 0; 1 << l < size(); ++l) order.push_back(l);
     const int64_t chunk = piece_bytes() / beat();
-    halves_.emplace_back(halves[0], order, chunk, kLag);
-    if (order.size() > 1) std::reverse(order.begin() + 1, order.end());
-    halves_.emplace_back(halves[1], order, chunk, kLag);
+    for (int h = 0; h < 2; ++h)
+      halves_.emplace_back(halves[h], orders[h], chunk, kLag);
     const MemberMemory& own = memory_[position()];
     for (size_t v = 0; v < spec_.elements.size(); ++v) {
       const std::string number =
@@ -150,6 +156,7 @@ class Member : public MemberProgram {
       if (!Pulls()) add(half.FirstSent(position()), 0, Kind::kFirst);
       for (int r = 0; r < half.rounds(); ++r)
         add(half.Combined(position(), r), r, Kind::kCombine);
+      if (spec_.scatter) continue;
       for (int r = half.rounds() - 1; r > 0; --r)
         add(half.Taken(position(), r), r, Kind::kTake);
     }
@@ -158,7 +165,7 @@ class Member : public MemberProgram {
         [](const Step& a, const Step& b) { return a.slot < b.slot; });
     // The last partner's pieces are waited for by the halt alone.
     for (int h = 0; h < 2; ++h) {
-      if (halves_[h].rounds() == 0) continue;
+      if (halves_[h].rounds() == 0 || spec_.scatter) continue;
       const auto given =
           halves_[h].Given(halves_[h].PartnerOf(position(), 0), 0);
       if (!given.empty()) halt_waits_ |= FlagOf(h, 0, /*doubling=*/true);
@@ -262,7 +269,7 @@ class Member : public MemberProgram {
       const int next = step.round + 1;
       if (next == half.rounds()) {
         StorePiece(out, step.piece, ub);
-        Give(step, half.rounds(), ub);
+        if (!spec_.scatter) Give(step, half.rounds(), ub);
       } else if (half.Sends(position(), next, step.piece)) {
         SendPiece(step.half, next, /*doubling=*/false, step.piece, ub, true);
       } else if (places() > kReserve) {
@@ -336,6 +343,15 @@ absl::Status Check(const AllReduceSpec& spec, const Preset& preset) {
       !s.ok())
     return s;
   const size_t size = spec.group.size();
+  for (const int64_t elements : spec.elements) {
+    const auto whole = static_cast<int64_t>(size) * preset.beat_bytes();
+    if (!spec.scatter || elements * ElementBytes(spec.type) % whole == 0)
+      continue;
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "a reduce-scatter of %d elements to %d positions: parts of whole beats "
+        "of %d bytes are needed",
+        elements, size, preset.beat_bytes()));
+  }
   if ((size & (size - 1)) != 0) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "an all-reduce over %d cores: 1, 2, 4 or 8 are needed", size));

@@ -3,21 +3,14 @@
 #include "host/compiler/collectives/exchange.h"
 
 #include <algorithm>
-#include <iterator>
-#include <map>
 
 namespace systole::compiler {
 namespace {
 
-// Where a part is cut for a round.
-int64_t MiddleOf(const Piece& part) {
-  return part.begin + (part.beats() + 1) / 2;
-}
-
 // First a, then b, then a again.
-std::vector<Piece> Alternate(const std::vector<Piece>& a,
-                             const std::vector<Piece>& b) {
-  std::vector<Piece> both;
+std::vector<Share> Alternate(const std::vector<Share>& a,
+                             const std::vector<Share>& b) {
+  std::vector<Share> both;
   for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
     if (i < a.size()) both.push_back(a[i]);
     if (i < b.size()) both.push_back(b[i]);
@@ -25,56 +18,69 @@ std::vector<Piece> Alternate(const std::vector<Piece>& a,
   return both;
 }
 
-}  // namespace
-
-Piece Exchange::PartOf(const Piece& half, int position, int round) const {
-  Piece part = half;
-  for (int r = 0; r < round; ++r) {
-    const int64_t middle = MiddleOf(part);
-    if ((position >> order_[r] & 1) == 0) {
-      part.end = middle;
-    } else {
-      part.begin = middle;
-    }
-  }
-  return part;
+std::vector<Share> SharesFrom(const Piece& part, const std::vector<int>& order,
+                              size_t round, int owner) {
+  if (round == order.size()) return {{part, owner}};
+  const int64_t middle = part.begin + (part.beats() + 1) / 2;
+  return Alternate(SharesFrom({part.begin, middle}, order, round + 1, owner),
+                   SharesFrom({middle, part.end}, order, round + 1,
+                              owner | 1 << order[round]));
 }
 
-std::vector<Piece> Exchange::PiecesOf(const Piece& part, int round) const {
-  if (round < rounds()) {
-    const int64_t middle = MiddleOf(part);
-    return Alternate(PiecesOf({part.begin, middle}, round + 1),
-                     PiecesOf({middle, part.end}, round + 1));
+}  // namespace
+
+std::vector<Share> EqualShares(const Piece& half,
+                               const std::vector<int>& order) {
+  return SharesFrom(half, order, 0, 0);
+}
+
+std::vector<Share> ConsecutiveShares(const Piece& half, const Piece& whole,
+                                     int positions) {
+  std::vector<Share> shares;
+  const int64_t beats = whole.beats() / positions;
+  for (int p = 0; p < positions; ++p) {
+    const Piece part{std::max(half.begin, whole.begin + p * beats),
+                     std::min(half.end, whole.begin + (p + 1) * beats)};
+    if (part.begin < part.end) shares.push_back({part, p});
   }
-  std::vector<Piece> pieces;
-  for (int64_t at = part.begin; at < part.end; at += chunk_)
-    pieces.push_back({at, std::min(part.end, at + chunk_)});
-  return pieces;
+  return shares;
+}
+
+Exchange::Exchange(const std::vector<std::vector<Share>>& halves,
+                   std::vector<int> order, int64_t chunk, int64_t lag)
+    : order_(std::move(order)), lag_(lag) {
+  for (const std::vector<Share>& shares : halves) {
+    int64_t longest = 0;
+    for (const Share& share : shares)
+      longest = std::max(longest, share.piece.beats());
+    for (int64_t at = 0; at < longest; at += chunk) {
+      for (const Share& share : shares) {
+        const Piece piece{
+            share.piece.begin + at,
+            std::min(share.piece.begin + at + chunk, share.piece.end)};
+        if (piece.begin >= piece.end) continue;
+        pieces_.push_back(piece);
+        owners_[piece.begin] = share.owner;
+      }
+    }
+  }
 }
 
 bool Exchange::Sends(int position, int round, const Piece& piece) const {
-  // Of the vector that the piece is of.
-  const auto after = std::upper_bound(
-      halves_.begin(), halves_.end(), piece.begin,
-      [](int64_t at, const Piece& half) { return at < half.begin; });
-  const Piece kept = PartOf(*std::prev(after), position, round + 1);
-  return piece.begin < kept.begin || piece.begin >= kept.end;
+  return ((owners_.at(piece.begin) ^ position) >> order_[round] & 1) != 0;
 }
 
 std::vector<Exchange::Event> Exchange::All() const {
   std::vector<Event> events;
-  for (const Piece& half : halves_) {
-    for (const Piece& piece : PiecesOf(half, 0))
-      events.push_back({piece, static_cast<int64_t>(events.size())});
-  }
+  for (const Piece& piece : pieces_)
+    events.push_back({piece, static_cast<int64_t>(events.size())});
   return events;
 }
 
 std::vector<Exchange::Event> Exchange::FirstSent(int position) const {
   std::vector<Event> events;
-  for (const Piece& half : halves_) {
-    const Piece theirs = PartOf(half, PartnerOf(position, 0), 1);
-    for (const Piece& piece : PiecesOf(theirs, 1))
+  for (const Piece& piece : pieces_) {
+    if (Sends(position, 0, piece))
       events.push_back({piece, static_cast<int64_t>(events.size())});
   }
   return events;

@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who sends which part of a vector to whom, and when, in an all-reduce by
-// recursive halving and doubling (docs/collectives.md). Each vector has two
-// halves, which take the levels of the group in different orders. All of it is
-// a function of the group's size and the vectors': every position computes it
-// for itself and for its partners, so that what one sends in some order the
-// other one takes in that order.
+// Who sends which part of a vector to whom, and when, in an all-reduce or
+// reduce-scatter by recursive halving, and doubling (docs/collectives.md). Each
+// vector has two halves, which take the levels of the group in different
+// orders. All of it is a function of the group's size and the vectors': every
+// position computes it for itself and for its partners, so that what one sends
+// in some order the other one takes in that order.
 #ifndef SYSTOLE_HOST_COMPILER_COLLECTIVES_EXCHANGE_H_
 #define SYSTOLE_HOST_COMPILER_COLLECTIVES_EXCHANGE_H_
 
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,22 @@ struct Piece {
   int64_t beats() const { return end - begin; }
 };
 
+// A part of a vector, and the position that has its result first.
+struct Share {
+  Piece piece;
+  int owner = 0;
+};
+
+// Of a half, as many shares as positions, as equal as they can be. order: as
+// below; of round r, the owner's bit order[r] says which half of what is left
+// it is in. Neighbours in the list lie far from each other.
+std::vector<Share> EqualShares(const Piece& half,
+                               const std::vector<int>& order);
+// Of a half, what it has of the `positions` parts of [whole.begin, whole.end),
+// of which each has the next one.
+std::vector<Share> ConsecutiveShares(const Piece& half, const Piece& whole,
+                                     int positions);
+
 // The rounds of one half of each vector. In round r a position and its partner
 // exchange.
 class Exchange {
@@ -32,15 +49,11 @@ class Exchange {
     int64_t slot = 0;
   };
 
-  // order: levels, one a round; level l pairs positions that differ in bit l.
-  // chunk: beats of a piece at most. lag: slots from sending a piece to taking
-  // it.
-  Exchange(std::vector<Piece> halves, std::vector<int> order, int64_t chunk,
-           int64_t lag)
-      : halves_(std::move(halves)),
-        order_(std::move(order)),
-        chunk_(chunk),
-        lag_(lag) {}
+  // halves: the shares of each vector's. order: levels, one a round; level l
+  // pairs positions that differ in bit l. chunk: beats of a piece at most. lag:
+  // slots from sending a piece to taking it.
+  Exchange(const std::vector<std::vector<Share>>& halves,
+           std::vector<int> order, int64_t chunk, int64_t lag);
 
   int rounds() const { return static_cast<int>(order_.size()); }
   int PartnerOf(int position, int round) const {
@@ -66,16 +79,12 @@ class Exchange {
   std::vector<Event> Given(int position, int round) const;
 
  private:
-  // What a position has left of a half before a round.
-  Piece PartOf(const Piece& half, int position, int round) const;
-  // The pieces of a part, which later rounds cut further, in the order in which
-  // everyone handles them.
-  std::vector<Piece> PiecesOf(const Piece& part, int round) const;
   std::vector<Event> InSlots(const std::vector<Event>& sent) const;
 
-  std::vector<Piece> halves_;  // in ascending order
+  std::vector<Piece> pieces_;      // in the order in which everyone sends them
+  std::map<int64_t, int> owners_;  // of pieces, by begin
   std::vector<int> order_;
-  int64_t chunk_, lag_;
+  int64_t lag_;
 };
 
 }  // namespace systole::compiler

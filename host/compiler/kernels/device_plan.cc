@@ -241,7 +241,13 @@ class Planner {
     };
     for (PlanStep& step : plan_.steps) {
       if (!step.kernel) {
-        flush();
+        // A view of what is there before the kernels does not divide them.
+        const bool before = step.node->op == Op::kHloShard &&
+                            std::none_of(kernels.begin(), kernels.end(),
+                                         [&](const PlanStep& kernel) {
+                                           return Makes(kernel, step.inputs[0]);
+                                         });
+        if (!before) flush();
         steps.push_back(std::move(step));
         continue;
       }
@@ -253,6 +259,9 @@ class Planner {
     }
     flush();
     plan_.steps = std::move(steps);
+  }
+  static bool Makes(const PlanStep& step, int slot) {
+    return std::count(step.outputs.begin(), step.outputs.end(), slot) > 0;
   }
   using Steps = std::vector<PlanStep>::iterator;
   void LinkInto(Steps begin, Steps end, std::vector<PlanStep>& steps) {

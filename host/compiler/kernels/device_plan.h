@@ -28,7 +28,8 @@ namespace systole::lanes {
 // only views its operand differently (reshape, bitcast_convert) has the
 // operand's slot.
 struct PlanStep {
-  // A program of kernels, or else a single node.
+  // A program of kernels, or else a single node; of a `shard`, the result is a
+  // part of the input's memory.
   std::optional<KernelProgram> kernel;
   const ir::Node* node = nullptr;
   // Nodes of the program's kernels, in their order.

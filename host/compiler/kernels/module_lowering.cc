@@ -14,6 +14,7 @@
 #include "host/compiler/kernels/product_lowering.h"
 #include "host/compiler/kernels/random_lowering.h"
 #include "host/compiler/kernels/region_lowering.h"
+#include "host/compiler/kernels/shard_lowering.h"
 #include "host/compiler/kernels/top_k_lowering.h"
 #include "host/compiler/kernels/window_order.h"
 
@@ -71,6 +72,7 @@ void Lower(ir::Module& module, const Preset& preset) {
 
 void LowerModule(ir::Module& module, const Preset& preset) {
   LowerRandomNumbers(module);
+  LowerShards(module, preset);
   MoveChannelsLast(module);
   Lower(module, preset);
   SplitPermutations(module, preset);

@@ -33,6 +33,7 @@ bool MayBeKnown(const Node& node) {
     case Op::kHloCustomCall:
     case Op::kHloPartitionId:
     case Op::kHloReplicaId:
+    case Op::kHloShard:
       return false;
     default:
       return node.regions.empty() && node.results() == 1 &&

@@ -3,7 +3,8 @@
 //
 // Collective operations over the cores of a device (docs/collectives.md).
 // All-reduce: every core of a group has a vector, or several, and all of them
-// get the elementwise sum, maximum or minimum of all. Exchange: parts of the
+// get the elementwise sum, maximum or minimum of all; of a reduce-scatter, each
+// its part. Exchange: parts of the
 // cores' vectors go to places in others' vectors; all-gather, all-to-all,
 // broadcast and permutations are such.
 //
@@ -50,6 +51,10 @@ struct AllReduceSpec {
   // By position; empty: from 0 on, for all the same. The programs' prog_addr
   // may be set to any free place.
   std::vector<MemberMemory> memory = {};
+  // Reduce-scatter: of each vector, position p gets the p-th of as many equal
+  // parts as there are positions, at its place in "out"; what is elsewhere in
+  // "out" is not defined. Parts are multiples of the beat.
+  bool scatter = false;
 };
 
 int64_t ScratchBytes(const AllReduceSpec& spec, const Preset& preset);
@@ -67,12 +72,14 @@ absl::StatusOr<std::vector<Program>> CompileAllReduce(const AllReduceSpec& spec,
 struct Transfer {
   int from = 0, to = 0;
   int64_t from_byte = 0, to_byte = 0, bytes = 0;
+  int vector = 0;  // of several, of both positions
 };
 
 // Offsets are multiples of the beat, and `bytes` too where the transfer does
 // not end a vector. No byte is written twice.
 struct ExchangeSpec {
-  int64_t in_bytes = 0, out_bytes = 0;  // of a vector before and after
+  // Of each vector before and after.
+  std::vector<int64_t> in_bytes, out_bytes;
   std::vector<Transfer> transfers;
   std::vector<int> group;  // 1 to 8 different cores
   int columns = 1;         // of the torus
@@ -80,8 +87,10 @@ struct ExchangeSpec {
       {};  // as of AllReduceSpec, without scratch
 };
 
-// Every position gets the vectors of all, in the order of the positions.
-ExchangeSpec AllGather(int64_t bytes, std::vector<int> group, int columns);
+// Every position gets the vectors of all, in the order of the positions. bytes:
+// of a position's part of each.
+ExchangeSpec AllGather(const std::vector<int64_t>& bytes,
+                       std::vector<int> group, int columns);
 // Part q of the vector of position p becomes part p of that of q.
 ExchangeSpec AllToAll(int64_t part_bytes, std::vector<int> group, int columns);
 // Every position gets the vector of `root`.
@@ -92,9 +101,9 @@ ExchangeSpec Broadcast(int root, int64_t bytes, std::vector<int> group,
 ExchangeSpec Permute(const std::vector<std::pair<int, int>>& pairs,
                      int64_t bytes, std::vector<int> group, int columns);
 
-// A program for each position, with tensors "in" and "out" of int8. Errors as
-// above, and kInvalidArgument for a transfer that is outside of the vectors or
-// not aligned.
+// A program for each position, with tensors "in" and "out" of int8; of several
+// vectors "in0", "out0" and so on. Errors as above, and kInvalidArgument for a
+// transfer that is outside of the vectors or not aligned.
 absl::StatusOr<std::vector<Program>> CompileExchange(const ExchangeSpec& spec,
                                                      const Preset& preset);
 

@@ -350,6 +350,18 @@ struct HloStridedAttributes {
   }
 };
 
+// `sizes` of the result; its elements are those of the operand, in their order,
+// from `starts[p]` on in the process of partition p.
+struct HloShardAttributes {
+  Ints sizes, starts;
+
+  template <typename Self, typename Visitor>
+  static void Fields(Self& self, Visitor&& visit) {
+    visit("sizes", self.sizes);
+    visit("starts", self.starts);
+  }
+};
+
 // The left matrices are a strided view of the left operand: sizes and strides,
 // in elements, of the batch dimensions, of `lines` dimensions that form the
 // rows of a matrix, and of the contracted dimensions. transposed: the right

@@ -173,8 +173,8 @@ const std::vector<HloOp>& Table() {
           Op::kHloAllGather, "hlo.all_gather", 1, kUnboundedOperands,
           EvaluateCollective),
       Define<InferCollective, HloCollectiveAttributes>(
-          Op::kHloReduceScatter, "hlo.reduce_scatter", 1, 1, EvaluateCollective,
-          1),
+          Op::kHloReduceScatter, "hlo.reduce_scatter", 1, kUnboundedOperands,
+          EvaluateCollective, 1),
       Define<InferCollective, HloCollectiveAttributes>(
           Op::kHloAllToAll, "hlo.all_to_all", 1, kUnboundedOperands,
           EvaluateCollective),
@@ -196,6 +196,9 @@ const std::vector<HloOp>& Table() {
       Define<InferMatrixProduct, HloMatrixProductAttributes>(
           Op::kHloMatrixProduct, "hlo.matrix_product", 2, 2,
           EvaluateMatrixProduct),
+      // Only processes of a program have shards.
+      Define<InferShard, HloShardAttributes>(Op::kHloShard, "hlo.shard", 1, 1,
+                                             nullptr),
   };
   return table;
 }

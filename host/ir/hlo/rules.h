@@ -69,6 +69,7 @@ Types InferCholesky(const Node& node);
 Types InferTriangularSolve(const Node& node);
 Types InferCollective(const Node& node);
 Types InferDeviceId(const Node& node);
+Types InferShard(const Node& node);
 Types InferCustomCall(const Node& node);
 
 }  // namespace systole::ir

@@ -82,4 +82,19 @@ Types InferDeviceId(const Node&) {
   return std::vector<Type>{{ElementType::kUint32, {}, {}}};
 }
 
+Types InferShard(const Node& node) {
+  const Type& from = node.operands[0].type();
+  const auto& a = node.attr<HloShardAttributes>();
+  for (const int64_t size : a.sizes)
+    SYSTOLE_IR_CHECK(0 <= size && size <= kMaxElements, "size ", size);
+  Type type{from.element, a.sizes, {}};
+  SYSTOLE_IR_CHECK(!a.starts.empty(), "a shard of no process");
+  for (const int64_t start : a.starts) {
+    SYSTOLE_IR_CHECK(0 <= start && start <= from.elements() - type.elements(),
+                     TypeText(type), " from element ", start, " of ",
+                     TypeText(from));
+  }
+  return std::vector<Type>{type};
+}
+
 }  // namespace systole::ir

@@ -199,7 +199,7 @@ TEST(HloVectorsTest, SeesAFaultInEachOperation) {
       Op::kHloCustomCall,    Op::kHloCollectivePermute,
       Op::kHloPartitionId,   Op::kHloCollectiveBroadcast,
       Op::kHloReplicaId,     Op::kHloStrided,
-      Op::kHloMatrixProduct};
+      Op::kHloMatrixProduct, Op::kHloShard};
   for (const OpInfo& info : AllOps()) {
     if (SetOf(info.op) != OpSet::kHlo || without.count(info.op) > 0) continue;
     Evaluation host;
