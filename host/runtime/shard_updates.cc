@@ -126,7 +126,7 @@ class Sharder {
       Node* const node = owned.get();
       if (!IsCandidate(*node)) continue;
       int own = -1;
-      // Those of its operands, and of what else reads the same large values.
+      // With its operands'.
       for (const Value& operand : node->operands) {
         const auto found = number.find(operand.node);
         if (found == number.end() || operand.type().rank() == 0) continue;
