@@ -3,9 +3,9 @@
 #include "host/runtime/cluster.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "host/compiler/kernels/device_plan.h"
+#include "host/compiler/kernels/node_kind.h"
 
 namespace systole::runtime {
 namespace {
@@ -22,12 +22,7 @@ Value ScalarOf(const Value& value) {
   return from.type().elements() == 1 ? from : Value();
 }
 bool IsUniform(const Value& value) {
-  if (!value->is_constant()) return false;
-  const ir::Literal& literal = value->literal();
-  const int64_t bytes = ir::ElementBytes(literal.element());
-  return literal.size() > 0 &&
-         std::memcmp(literal.data(), literal.data() + bytes,
-                     (literal.size() - 1) * bytes) == 0;
+  return value->is_constant() && lanes::IsUniform(value->literal());
 }
 
 // As a module of its own, whose cycles the planner knows.

@@ -151,12 +151,7 @@ absl::StatusOr<PlacedValues> LinkCommunicator::Exchange(
       values.push_back(OnHost(Literal::Zeros(type.element, type.elements())));
       continue;
     }
-    auto value = std::make_shared<Place>();
-    value->bytes = type.bytes();
-    value->device = outs[i];
-    if (offsets[i] > 0)
-      value->device = std::make_shared<DeviceMemory>(outs[i], offsets[i]);
-    values.push_back(std::move(value));
+    values.push_back(OnDevice(outs[i], offsets[i], type.bytes()));
   }
   return values;
 }

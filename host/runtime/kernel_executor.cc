@@ -222,15 +222,14 @@ const PlacedValue& KernelExecutor::DeviceId(ir::Op op) {
 // The result is a part of the operand's memory.
 absl::Status KernelExecutor::RunShard(const lanes::PlanStep& step,
                                       PlacedValues& values) {
-  const ir::Type& type = step.node->type;
   Place& whole = *values[step.inputs[0]];
   if (absl::Status s = ToDevice(whole); !s.ok()) return s;
-  const int64_t start = step.node->attr<ir::HloShardAttributes>().starts.at(
-      process_.number % process_.grid.partitions);
-  auto memory = std::make_shared<DeviceMemory>(
-      whole.device, start * ir::ElementBytes(type.element));
-  values[step.outputs[0]] = std::make_shared<Place>(
-      Place{type.bytes(), std::nullopt, std::move(memory)});
+  const ir::Ints& starts = step.node->attr<ir::HloShardAttributes>().starts;
+  const size_t partition = process_.number % process_.grid.partitions;
+  const int64_t start = starts[std::min(partition, starts.size() - 1)];
+  const ir::Type& type = step.node->type;
+  values[step.outputs[0]] = OnDevice(
+      whole.device, start * ir::ElementBytes(type.element), type.bytes());
   return absl::OkStatus();
 }
 

@@ -16,7 +16,6 @@ using compiler::ExchangeSpec;
 using ir::Node;
 using ir::Op;
 
-constexpr size_t kMaxMembers = 8;
 // Of all members together. Beyond that, the parts are so short that the host
 // is faster.
 constexpr size_t kMaxTransfers = 16384;
@@ -151,7 +150,7 @@ std::optional<LinkCollective> CollectiveOf(const Node& node, int operand,
   collective.out_bytes = {node.result_type(operand).bytes()};
   collective.part_bytes = {0};
   if (in.bytes() == 0 || collective.out_bytes[0] == 0 ||
-      members > static_cast<int>(kMaxMembers))
+      members > kMostLinkMembers)
     return std::nullopt;
   if (node.op == Op::kHloAllReduce || node.op == Op::kHloReduceScatter) {
     auto spec = SumOf(node, in);

@@ -19,6 +19,9 @@
 
 namespace systole::runtime {
 
+// Larger groups exchange through the host.
+inline constexpr int kMostLinkMembers = 8;
+
 // Operands of a collective that one program exchanges. The values lie dense, as
 // on the host.
 struct LinkCollective {

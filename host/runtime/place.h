@@ -49,6 +49,14 @@ using PlacedValue = std::shared_ptr<Place>;
 using PlacedValues = std::vector<PlacedValue>;
 
 PlacedValue OnHost(ir::Literal literal);
+// A part of a piece of device memory, which it keeps.
+inline PlacedValue OnDevice(const std::shared_ptr<DeviceMemory>& whole,
+                            uint64_t offset, int64_t bytes) {
+  auto value = std::make_shared<Place>();
+  value->bytes = bytes;
+  value->device = std::make_shared<DeviceMemory>(whole, offset);
+  return value;
+}
 
 }  // namespace systole::runtime
 

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "host/compiler/kernels/shard_lowering.h"
 #include "host/ir/op.h"
 #include "host/runtime/cluster.h"
+#include "host/runtime/link_collectives.h"
 
 namespace systole::runtime {
 namespace {
@@ -207,9 +207,9 @@ class Sharder {
   // their rate are reached (docs/collectives.md).
   int64_t GatherCycles(int64_t bytes) const {
     const int64_t memory = bytes / preset_.beat_bytes();
-    const int64_t chips = processes_ / preset_.chip.cores;
+    const bool one_chip = processes_ <= preset_.chip.cores;
     const int64_t links =
-        chips > 1 ? 3 * bytes / (8 * preset_.chip.link_bytes) : 0;
+        one_chip ? 0 : 3 * bytes / (8 * preset_.chip.link_bytes);
     return std::max(memory, links);
   }
 
@@ -287,7 +287,6 @@ class Sharder {
   void Divide(const Cluster& cluster, const std::vector<Node*>& outputs) {
     const int64_t part = cluster[0]->type.elements() / processes_;
     Parts parts(module_, cluster, part, processes_, SumsOf(cluster));
-    const std::set<const Node*> inside(cluster.begin(), cluster.end());
     std::vector<std::pair<Node*, Node*>> wholes;
     for (Node* node : cluster) {
       Node* const copy = parts.Copy(node);
@@ -330,7 +329,9 @@ class Sharder {
 
 void ShardUpdates(ir::Module& module, ir::ProcessGrid grid,
                   const Preset& preset) {
-  if (grid.replicas != 1 || grid.partitions < 2) return;
+  if (grid.replicas != 1 || grid.partitions < 2 ||
+      grid.partitions > kMostLinkMembers)
+    return;
   Sharder(module, grid, preset).Run();
 }
 

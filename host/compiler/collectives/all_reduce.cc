@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The programs of an all-reduce, or of its first half, a reduce-scatter.
-// Everything moves in pieces: loaded, combined
-// by the vector unit, sent on from the unified buffer, where what the next
-// round combines stays as long as there is room. A link flag, or a flag between
+// Everything moves in pieces: loaded, combined by the vector unit, sent on from
+// the unified buffer, where what the next round combines stays as long as there
+// is room. A link flag, or a flag between
 // the cores of a chip, says that a piece has come. Each direction of each round
 // has a flag of its own, so its posts and waits are in one order. The cores of
 // a chip read each other's vectors, which saves to send them.

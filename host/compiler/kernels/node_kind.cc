@@ -80,15 +80,14 @@ bool IsElementwise(const Node& node) {
   return CanLower(node);
 }
 
-// Whether all elements of `literal` have the same bits.
+}  // namespace
+
 bool IsUniform(const ir::Literal& literal) {
   const int64_t bytes = ir::ElementBytes(literal.element());
   return literal.size() > 0 &&
          std::memcmp(literal.data(), literal.data() + bytes,
                      (literal.size() - 1) * bytes) == 0;
 }
-
-}  // namespace
 
 NodeKinds::NodeKinds(const ir::Module& module) {
   for (const auto& node : module.nodes()) kinds_[node.get()] = Find(*node);

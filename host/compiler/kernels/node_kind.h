@@ -29,6 +29,9 @@ inline bool SameLane(ir::ElementType a, ir::ElementType b) {
   return a == b || (ir::ElementBytes(a) == 4 && ir::ElementBytes(b) == 4);
 }
 
+// Whether all elements have the same bits, and there are any.
+bool IsUniform(const ir::Literal& literal);
+
 class NodeKinds {
  public:
   explicit NodeKinds(const ir::Module& module);

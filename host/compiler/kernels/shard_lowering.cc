@@ -22,7 +22,9 @@ bool IsZero(const Value& index) {
 }
 
 bool IsPartition(Value value) {
-  while (value->op == Op::kHloConvert || value->op == Op::kHloReshape)
+  while (value->op == Op::kHloReshape ||
+         (value->op == Op::kHloConvert &&
+          value.type().element == ir::ElementType::kInt32))
     value = value->operands[0];
   return value->op == Op::kHloPartitionId;
 }

@@ -351,7 +351,7 @@ struct HloStridedAttributes {
 };
 
 // `sizes` of the result; its elements are those of the operand, in their order,
-// from `starts[p]` on in the process of partition p.
+// from `starts[p]` on in the process of partition p, or from the last one on.
 struct HloShardAttributes {
   Ints sizes, starts;
 
