@@ -308,8 +308,8 @@ runpy.run_path("{ROOT}/examples/jax_model_parallel.py", run_name="__main__")"""
 
     def test_several_processes_are_refused(self):
         with socket.socket() as free:
-            free.bind(("localhost", 0))
-            place = f"localhost:{free.getsockname()[1]}"
+            free.bind(("127.0.0.1", 0))
+            place = f"127.0.0.1:{free.getsockname()[1]}"
         code = f"""
 import sys, jax
 jax.distributed.initialize("{place}", 2, int(sys.argv[1]))
@@ -327,8 +327,8 @@ except RuntimeError as error:
 
     def test_one_process_of_jax_distributed(self):
         with socket.socket() as free:
-            free.bind(("localhost", 0))
-            place = f"localhost:{free.getsockname()[1]}"
+            free.bind(("127.0.0.1", 0))
+            place = f"127.0.0.1:{free.getsockname()[1]}"
         code = f"import jax; jax.distributed.initialize('{place}', 1, 0); import jax.numpy as jnp; print(len(jax.devices()), jnp.arange(3) + 1)"
         done = subprocess.run([sys.executable, "-c", code], env=jax_test.environment(), capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual((done.returncode, done.stdout.strip()), (0, "1 [1 2 3]"), done.stderr)
