@@ -42,7 +42,7 @@ acc_bf16_rest:
         addi    rows, rows, 31
         beq     rows, s0, acc_bf16_end
 acc_bf16_even:
-        vl      rows
+        vl      rows, 8
         ldacc   v0, acc, one
         st16    v0, dst, pitch
         addi    acc, acc, 8
@@ -51,7 +51,7 @@ acc_bf16_even:
         blt     s0, rows, acc_bf16_odd
         halt
 acc_bf16_odd:
-        vl      rows
+        vl      rows, 8
         ldacc   v1, acc, one
         st16    v1, dst, pitch
         addi    acc, acc, 8
@@ -90,7 +90,7 @@ acc_fp32_rest:
         addi    rows, rows, 31
         beq     rows, s0, acc_fp32_end
 acc_fp32_even:
-        vl      rows
+        vl      rows, 8
         ldacc   v0, acc, one
         st32    v0, dst, pitch
         addi    acc, acc, 8
@@ -99,7 +99,7 @@ acc_fp32_even:
         blt     s0, rows, acc_fp32_odd
         halt
 acc_fp32_odd:
-        vl      rows
+        vl      rows, 8
         ldacc   v1, acc, one
         st32    v1, dst, pitch
         addi    acc, acc, 8
@@ -142,7 +142,7 @@ acc_sums_rest:
         addi    rows, rows, 31
         beq     rows, s0, acc_sums_end
 acc_sums_even:
-        vl      rows
+        vl      rows, 8
         ldacc   v0, acc, one
         fadd    v16, v0, s0
         st32    v16, dst, pitch
@@ -152,7 +152,7 @@ acc_sums_even:
         blt     s0, rows, acc_sums_odd
         halt
 acc_sums_odd:
-        vl      rows
+        vl      rows, 8
         ldacc   v1, acc, one
         fadd    v24, v1, s0
         st32    v24, dst, pitch

@@ -46,7 +46,7 @@ bn_collect:
 bn_collect_image:
         add     left, rows, s0
 bn_collect_rows:
-        vl      left
+        vl      left, 8
         addi    tmp, left, -8
         ld16    v1, src, pitch
         add     src, src, step
@@ -58,14 +58,14 @@ bn_collect_rows:
         beq     s0, s0, bn_collect_next
 bn_collect_pair:                        # up to 16 rows: neither waits for its own results
         fsub    v25, v1, v2.0
-        vl      tmp
+        vl      tmp, 8
         ld16    v9, src, pitch
         add     src, src, step
         fsub    v17, v9, v2.0
-        vl      left
+        vl      left, 8
         fadd    v16, v16, v25
         fma     v24, v25, v25, v24
-        vl      tmp
+        vl      tmp, 8
         fadd    v16, v16, v17
         fma     v24, v17, v17, v24
         addi    left, left, -16
@@ -107,7 +107,7 @@ bn_relu_image:
 bn_relu_rows:
         addi    tmp, left, -15
         blt     s0, tmp, bn_relu_pair
-        vl      left
+        vl      left, 8
         ld16    v0, src, pitch
         fsub    v16, v0, v2.0
         fmul    v24, v16, v10.0
@@ -120,7 +120,7 @@ bn_relu_rows:
         blt     s0, left, bn_relu_rows
         beq     s0, s0, bn_relu_next
 bn_relu_pair:                           # 16 rows: neither waits for its own results
-        vl      left
+        vl      left, 8
         ld16    v0, src, pitch
         add     src, src, step
         ld16    v1, src, pitch
@@ -178,7 +178,7 @@ bn_back_collect:
 bn_back_collect_image:
         add     left, rows, s0
 bn_back_collect_rows:
-        vl      left
+        vl      left, 8
         addi    tmp, left, -8
         ld16    v1, src, pitch
         ld16    v9, da, pitch
@@ -195,32 +195,32 @@ bn_back_collect_rows:
         add     left, tmp, s0
         beq     s0, s0, bn_back_collect_next
 bn_back_collect_pair:                   # up to 16 rows: neither waits for its own results
-        vl      tmp
+        vl      tmp, 8
         ld16    v5, src, pitch
         ld16    v13, da, pitch
         add     src, src, step
         add     da, da, step
         fsub    v21, v5, v2.0
-        vl      left
+        vl      left, 8
         fmul    v25, v17, v10.0
-        vl      tmp
+        vl      tmp, 8
         fmul    v29, v21, v10.0
-        vl      left
+        vl      left, 8
         fadd    v18, v25, v3.0
-        vl      tmp
+        vl      tmp, 8
         fadd    v22, v29, v3.0
-        vl      left
+        vl      left, 8
         flt     v26, s0, v18
-        vl      tmp
+        vl      tmp, 8
         flt     v30, s0, v22
-        vl      left
+        vl      left, 8
         iand    v19, v9, v26
-        vl      tmp
+        vl      tmp, 8
         iand    v23, v13, v30
-        vl      left
+        vl      left, 8
         fadd    v16, v16, v19
         fma     v24, v19, v25, v24
-        vl      tmp
+        vl      tmp, 8
         fadd    v16, v16, v23
         fma     v24, v23, v29, v24
         addi    left, left, -16
@@ -268,7 +268,7 @@ bn_back_apply_image:
 bn_back_apply_rows:
         addi    tmp, left, -15
         blt     s0, tmp, bn_back_apply_pair
-        vl      left
+        vl      left, 8
         ld16    v1, src, pitch
         ld16    v9, da, pitch
         fsub    v17, v1, v2.0
@@ -287,7 +287,7 @@ bn_back_apply_rows:
         blt     s0, left, bn_back_apply_rows
         beq     s0, s0, bn_back_apply_next
 bn_back_apply_pair:                     # 16 rows: neither waits for its own results
-        vl      left
+        vl      left, 8
         ld16    v1, src, pitch
         ld16    v9, da, pitch
         add     src, src, step

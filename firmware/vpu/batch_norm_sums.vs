@@ -40,7 +40,7 @@ bn_shift:
         li      tmp, 1
         vl      tmp
         ld16    v0, src, s0
-        vl      copies
+        vl      copies, 8
         mov     v32, v0.0
         st32    v32, wide, pitch
         halt
@@ -59,7 +59,7 @@ bn_spread:
         ld32    v1, params, s0, BETA
         ld32    v9, params, s0, MB
         ld32    v2, params, s0, MX
-        vl      copies
+        vl      copies, 8
         mov     v32, v0.0
         mov     v33, v8.0
         mov     v34, v1.0
@@ -113,20 +113,24 @@ bn_fold_rows:
         add     at, sums, other
         ld32    v0, sums, pitch
         ld32    v8, at, pitch
+        li      tmp, 4
+        vl      tmp
         rotrow  v32, v0, s0, 4
         rotrow  v33, v8, s0, 4
         fadd    v16, v0, v32
         fadd    v24, v8, v33
+        li      tmp, 2
+        vl      tmp
         rotrow  v32, v16, s0, 2
         rotrow  v33, v24, s0, 2
         fadd    v16, v16, v32
         fadd    v24, v24, v33
+        li      tmp, 1
+        vl      tmp
         rotrow  v32, v16, s0, 1
         rotrow  v33, v24, s0, 1
         fadd    v16, v16, v32
         fadd    v24, v24, v33
-        li      tmp, 1
-        vl      tmp
         st32    v16, sums, s0
         st32    v24, at, s0
         halt

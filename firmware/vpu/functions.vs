@@ -32,7 +32,7 @@ exp:
         li      high, 89.0
         li      limit, 64.0
 exp_rows:
-        vl      rows
+        vl      rows, 8
         ld32    v0, src, pitch
         fmin    v16, v0, high
         fmax    v16, v16, low           # x
@@ -63,7 +63,7 @@ log:
         li      factor, 0x3F317217      # ln(2), rounded down
         li      rest, 0x3377D1CF
 log_rows:
-        vl      rows
+        vl      rows, 8
         ld32    v0, src, pitch
         log2    v32, v0
         fmul    v16, v32, rest

@@ -46,7 +46,7 @@ softmax:
         ld32    v2, params, s0, BIAS
         ld32    v10, params, s0, MASK
 softmax_rows:
-        vl      rows
+        vl      rows, 8
         ldacc   v0, acc, one
         li      tmp, L
         lanes   tmp
@@ -114,18 +114,26 @@ softmax_finish:
         li      one, 1
         ld32    v0, params, row, LOSS_SUMS
         ld32    v8, params, row, RIGHT_SUMS
+        li      tmp, 4
+        vl      tmp
         rotrow  v32, v0, s0, 4
         rotrow  v33, v8, s0, 4
         fadd    v16, v0, v32
         fadd    v24, v8, v33
+        li      tmp, 2
+        vl      tmp
         rotrow  v32, v16, s0, 2
         rotrow  v33, v24, s0, 2
         fadd    v16, v16, v32
         fadd    v24, v24, v33
+        li      tmp, 1
+        vl      tmp
         rotrow  v32, v16, s0, 1
         rotrow  v33, v24, s0, 1
         fadd    v16, v16, v32
         fadd    v24, v24, v33
+        li      tmp, 8
+        vl      tmp
         mov     v35, s0
         st32    v35, params, row, LOSS_SUMS
         st32    v35, params, row, RIGHT_SUMS
@@ -144,7 +152,7 @@ bias_collect:
         iadd    v16, v0, s0
         lanes   cols
 bias_collect_rows:
-        vl      rows
+        vl      rows, 8
         ld16    v0, dst, pitch
         fadd    v16, v16, v0
         slli    tmp, pitch, 3
@@ -165,12 +173,20 @@ bias_finish:
         li      row, ROW
         li      one, 1
         ld32    v0, params, row, LOSS_SUMS
+        li      tmp, 4
+        vl      tmp
         rotrow  v32, v0, s0, 4
         fadd    v16, v0, v32
+        li      tmp, 2
+        vl      tmp
         rotrow  v33, v16, s0, 2
         fadd    v16, v16, v33
+        li      tmp, 1
+        vl      tmp
         rotrow  v33, v16, s0, 1
         fadd    v16, v16, v33
+        li      tmp, 8
+        vl      tmp
         mov     v35, s0
         st32    v35, params, row, LOSS_SUMS
         vl      one

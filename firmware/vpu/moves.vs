@@ -32,7 +32,7 @@ acc_image_line:
         add     left, width, s0
         add     at, dst, s0
 acc_image_rows:
-        vl      left
+        vl      left, 8
         ldacc   v0, src, one
         st16    v0, at, pitch
         addi    src, src, 8
@@ -56,7 +56,7 @@ transpose:
         add     tmp, cols, s0
         slli    step, src_pitch, 3
 transpose_push:
-        vl      tmp
+        vl      tmp, 8
         ld16    v0, src, src_pitch
         tpush   v0
         add     src, src, step
@@ -65,7 +65,7 @@ transpose_push:
         sub     left, left, cols        # rows of zeros up to L
         beq     left, s0, transpose_pop
 transpose_zero:
-        vl      left
+        vl      left, 8
         tpush   v32
         addi    left, left, -8
         blt     s0, left, transpose_zero
@@ -75,7 +75,7 @@ transpose_pop:
         slli    step, pitch, 3
         add     tmp, src_cols, s0
 transpose_pop_rows:
-        vl      tmp
+        vl      tmp, 8
         tpop    v33
         st16    v33, dst, pitch
         add     dst, dst, step
@@ -90,7 +90,7 @@ clear:
         mov     v32, s0
         li      step, ROW
 clear_rows:
-        vl      lines
+        vl      lines, 8
         st32    v32, dst, step
         addi    dst, dst, 8*ROW
         addi    lines, lines, -8
@@ -110,7 +110,7 @@ spread_row:
         vl      tmp
         ld16    v0, src, s0
         add     src, src, src_pitch
-        vl      copies
+        vl      copies, 8
         mov     v32, v0.0
         st16    v32, at, copy_pitch
         add     at, at, pitch

@@ -27,7 +27,7 @@
 sum_rows:
         li      row, ROW
 sum_rows_loop:
-        vl      rows
+        vl      rows, 8
         ld32    v0, w, row
         ld32    v8, g, row
         fadd    v16, v0, v8
@@ -85,7 +85,7 @@ adam:
 adam_rows:
         addi    tmp, rows, -15
         blt     s0, tmp, adam_pair
-        vl      rows
+        vl      rows, 8
         ld32    v0, w, row
         ld32    v8, g, row
         ld32    v1, m, row
@@ -119,7 +119,7 @@ adam_next:
         blt     s0, rows, adam_rows
         halt
 adam_pair:                              # 16 rows: neither waits for its own results
-        vl      rows
+        vl      rows, 8
         ld32    v0, w, row
         ld32    v8, g, row
         ld32    v1, m, row
@@ -189,7 +189,7 @@ sgd:
         vl      tmp
         ld32    v6, powers, s0, 4*ROW
 sgd_rows:
-        vl      rows
+        vl      rows, 8
         ld32    v0, w, row
         ld32    v8, g, row
         ld32    v1, m, row

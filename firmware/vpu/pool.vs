@@ -34,7 +34,7 @@ max_pool:
 max_pool_line:
         add     left, width, s0
 max_pool_group:
-        vl      left
+        vl      left, 8
         li      tap, 0xFF800000
         ior     v24, tap, s0
         add     tap, full, s0
@@ -75,7 +75,7 @@ average_pool:
 average_pool_line:
         add     left, width, s0
 average_pool_group:
-        vl      left
+        vl      left, 8
         ior     v24, s0, s0
         add     tap, full, s0
         srli    ky, taps, 16
@@ -122,7 +122,7 @@ max_pool_choice:
 max_pool_choice_line:
         add     left, width, s0
 max_pool_choice_group:
-        vl      left
+        vl      left, 8
         ld16    v8, pooled, pitch
         addi    tap, full, 1
         ior     v24, tap, s0

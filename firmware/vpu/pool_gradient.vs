@@ -54,7 +54,7 @@ max_pool_gradient_line:
         slli    left, size, 16
         srli    left, left, 16
 max_pool_gradient_group:
-        vl      left
+        vl      left, 8
         ior     v24, s0, s0
         iadd    v16, v32, s0            # from the window's origin to the position
         add     at, grad, s0
@@ -114,7 +114,7 @@ average_share_line:
         slli    left, size, 16
         srli    left, left, 16
 average_share_group:
-        vl      left
+        vl      left, 8
         ld16    v0, grad, pitch
         fmul    v16, v0, index
         st32    v16, to, twice
@@ -154,7 +154,7 @@ average_pool_gradient_line:
         slli    left, size, 16
         srli    left, left, 16
 average_pool_gradient_group:
-        vl      left
+        vl      left, 8
         ior     v24, s0, s0
         add     at, grad, s0
         add     c, windows, s0

@@ -20,7 +20,7 @@ sum_images:
         lanes   cols
         slli    step, pitch, 3
 sum_images_rows:
-        vl      rows
+        vl      rows, 8
         ld16    v0, src, pitch
         ld16    v8, other, pitch
         fadd    v16, v0, v8

@@ -304,8 +304,10 @@ std::string AdviceFor(const Finding& f) {
                        "the next multiple, more channels take no more cycles"
                      : "";
         case Unit::kVector:
-          return "the vector unit is the limit: more lanes (VectorLanes), or "
-                 "larger tiles of columns, so that it has fewer rows to take";
+          return "the vector unit is the limit: more lanes (VectorLanes) or, "
+                 "in "
+                 "a bf16 core, rows a cycle (Sublanes); larger tiles of "
+                 "columns, so that it has fewer rows to take";
         case Unit::kWeight:
           return "weights come at the memory's full rate: larger blocks or a "
                  "larger batch use each tile for more vectors";

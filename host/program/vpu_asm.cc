@@ -160,7 +160,7 @@ class Assembler {
     if (op == nullptr)
       return absl::StrCat("unknown instruction '", s.mnemonic, "'");
     const size_t most = op->num_operands;
-    const size_t least = most - (op->imm == ImmKind::kOffset ? 1 : 0);
+    const size_t least = most - (IsOptional(op->imm) ? 1 : 0);
     if (s.operands.size() < least || s.operands.size() > most)
       return absl::StrCat(View(op->name), " wants ", Count(*op, least, most),
                           ", not ", s.operands.size());
@@ -233,6 +233,7 @@ class Assembler {
     int64_t low = INT32_MIN, high = UINT32_MAX;
     if (op.imm == ImmKind::kShift) low = 0, high = 31;
     if (op.imm == ImmKind::kTarget) low = 0, high = kImemWords - 1;
+    if (op.imm == ImmKind::kLimit) low = 0, high = 63;
     if (v < low || v > high)
       return absl::StrCat(v, " is outside ", low, "..", high);
     x->imm = static_cast<int32_t>(static_cast<uint32_t>(v));

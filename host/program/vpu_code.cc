@@ -99,6 +99,7 @@ std::string SourceText(const OpInfo& op, Kind kind, int r, int mode) {
 bool HasText(const OpInfo& op, const Instr& x) {
   if (op.imm == ImmKind::kShift) return x.imm >= 0 && x.imm < 32;
   if (op.imm == ImmKind::kTarget) return x.imm >= 0 && x.imm < kImemWords;
+  if (op.imm == ImmKind::kLimit) return x.imm >= 0 && x.imm < 64;
   return true;
 }
 
@@ -123,7 +124,7 @@ std::string Text(const OpInfo& op, const Instr& x, const std::string& target) {
         text = SourceText(op, o.kind, x.c, x.cm);
         break;
       default:
-        if (op.imm == ImmKind::kOffset && x.imm == 0) continue;
+        if (IsOptional(op.imm) && x.imm == 0) continue;
         text = op.imm == ImmKind::kTarget ? target : absl::StrCat(x.imm);
         break;
     }

@@ -230,10 +230,10 @@ absl::Status AddKnownAnswer(const Preset& preset, uint64_t at,
   return absl::OkStatus();
 }
 
-// Zeros into every vector register; those of the load units from the unified
-// buffer.
-std::string ClearRegisters() {
-  std::string text;
+// Zeros into all rows of every vector register; those of the load units from
+// the unified buffer.
+std::string ClearRegisters(const Preset& preset) {
+  std::string text = absl::StrCat("li s2, ", preset.vector_rows(), "\nvl s2\n");
   for (int v = 0; v < 16; ++v)
     absl::StrAppend(&text, "ld32 v", v, ", s1, s0\n");
   for (int v = 16; v < 32; ++v)
@@ -261,7 +261,7 @@ absl::Status AddScrub(const Preset& preset, uint64_t at, CorePrograms* out,
   chain.Add(zeros(preset.ub_bytes));
   if (bf16) {
     const uint64_t code_ub = 0, clear = 2 * kZeros;
-    auto code = vpu::Assemble(ClearRegisters(), "scrub");
+    auto code = vpu::Assemble(ClearRegisters(preset), "scrub");
     if (!code.ok()) return absl::InternalError(code.status().message());
     const DataSegment segment = vpu::Segment("scrub", program, code->words);
     const vpu::CodeLoad in = vpu::LoadCode(

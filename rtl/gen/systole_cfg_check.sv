@@ -48,57 +48,60 @@ module systole_cfg_check
     $fatal(1, "illegal configuration: wanted: the vector unit of a bf16 core has VectorLanes equal to Cols");
   end
   if (Broken == 13) begin : gen_rule13
-    $fatal(1, "illegal configuration: wanted: Residual is 0 or 1, and 0 in a bf16 core");
+    $fatal(1, "illegal configuration: wanted: Sublanes is 1, 2 or 4, and 1 in an int8 core");
   end
   if (Broken == 14) begin : gen_rule14
-    $fatal(1, "illegal configuration: wanted: BeatBytes is a power of two in 16..512");
+    $fatal(1, "illegal configuration: wanted: Residual is 0 or 1, and 0 in a bf16 core");
   end
   if (Broken == 15) begin : gen_rule15
-    $fatal(1, "illegal configuration: wanted: a beat of a bf16 core holds at least a row of a tile");
+    $fatal(1, "illegal configuration: wanted: BeatBytes is a power of two in 16..512");
   end
   if (Broken == 16) begin : gen_rule16
-    $fatal(1, "illegal configuration: wanted: there are 1 to 4 segments, what descriptors have");
+    $fatal(1, "illegal configuration: wanted: a beat of a bf16 core holds at least a row of a tile");
   end
   if (Broken == 17) begin : gen_rule17
-    $fatal(1, "illegal configuration: wanted: UbBanks suffice for all segments without conflict");
+    $fatal(1, "illegal configuration: wanted: there are 1 to 4 segments, what descriptors have");
   end
   if (Broken == 18) begin : gen_rule18
-    $fatal(1, "illegal configuration: wanted: a queue holds at least 2 descriptors");
+    $fatal(1, "illegal configuration: wanted: UbBanks suffice for all segments without conflict");
   end
   if (Broken == 19) begin : gen_rule19
-    $fatal(1, "illegal configuration: wanted: Parity is 0 or 1");
+    $fatal(1, "illegal configuration: wanted: a queue holds at least 2 descriptors");
   end
   if (Broken == 20) begin : gen_rule20
-    $fatal(1, "illegal configuration: wanted: Cores is 1, or 2 with a stack of HBM each, of which addresses reach both");
+    $fatal(1, "illegal configuration: wanted: Parity is 0 or 1");
   end
   if (Broken == 21) begin : gen_rule21
-    $fatal(1, "illegal configuration: wanted: Memory is one of the memories");
+    $fatal(1, "illegal configuration: wanted: Cores is 1, or 2 with a stack of HBM each, of which addresses reach both");
   end
   if (Broken == 22) begin : gen_rule22
-    $fatal(1, "illegal configuration: wanted: HbmPcs is a power of two from 2 on and a beat 16 bytes of each");
+    $fatal(1, "illegal configuration: wanted: Memory is one of the memories");
   end
   if (Broken == 23) begin : gen_rule23
-    $fatal(1, "illegal configuration: wanted: a chip with HBM has no DramBytes");
+    $fatal(1, "illegal configuration: wanted: HbmPcs is a power of two from 2 on and a beat 16 bytes of each");
   end
   if (Broken == 24) begin : gen_rule24
-    $fatal(1, "illegal configuration: wanted: a chip with AXI4 memory has no HbmPcs");
+    $fatal(1, "illegal configuration: wanted: a chip with HBM has no DramBytes");
   end
   if (Broken == 25) begin : gen_rule25
-    $fatal(1, "illegal configuration: wanted: a beat is a data width of AXI4, at most 128 bytes");
+    $fatal(1, "illegal configuration: wanted: a chip with AXI4 memory has no HbmPcs");
   end
   if (Broken == 26) begin : gen_rule26
-    $fatal(1, "illegal configuration: wanted: SmemBytes is 0 or a power of two in 8192..1048576");
+    $fatal(1, "illegal configuration: wanted: a beat is a data width of AXI4, at most 128 bytes");
   end
   if (Broken == 27) begin : gen_rule27
-    $fatal(1, "illegal configuration: wanted: a chip with a scalar unit has HBM");
+    $fatal(1, "illegal configuration: wanted: SmemBytes is 0 or a power of two in 8192..1048576");
   end
   if (Broken == 28) begin : gen_rule28
-    $fatal(1, "illegal configuration: wanted: LinkBytes is 0 or, in a chip with two cores, an eighth of a beat and 4 to 64");
+    $fatal(1, "illegal configuration: wanted: a chip with a scalar unit has HBM");
   end
   if (Broken == 29) begin : gen_rule29
-    $fatal(1, "illegal configuration: wanted: Ecc is 0 or 1, and 0 without HBM");
+    $fatal(1, "illegal configuration: wanted: LinkBytes is 0 or, in a chip with two cores, an eighth of a beat and 4 to 64");
   end
   if (Broken == 30) begin : gen_rule30
+    $fatal(1, "illegal configuration: wanted: Ecc is 0 or 1, and 0 without HBM");
+  end
+  if (Broken == 31) begin : gen_rule31
     $fatal(1, "illegal configuration: wanted: DramBytes is a multiple of 4096");
   end
 endmodule

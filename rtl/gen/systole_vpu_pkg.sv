@@ -4,7 +4,7 @@
 
 package systole_vpu_pkg;
 
-  localparam int unsigned VpuVectorRows = 8;  // rows (of Cols lanes of 32 bits) of a vector register
+  localparam int unsigned VpuVectorSteps = 8;  // steps of a vector register, each of as many rows (of Cols lanes of 32 bits) as the core has sublanes
   localparam int unsigned VpuVectorRegs = 40;  // vector registers
   localparam int unsigned VpuBankRegs = 8;  // vector registers of a bank; a bank has one writer
   localparam int unsigned VpuScalarRegs = 16;  // scalar registers of 32 bits; s0 is 0
@@ -48,7 +48,7 @@ package systole_vpu_pkg;
     VopBeq = 8'h10,  // go to instruction imm if a = b
     VopBne = 8'h11,  // go to instruction imm if a != b
     VopBlt = 8'h12,  // go to instruction imm if a < b, signed
-    VopVl = 8'h18,  // rows of the instructions that follow: min(a, 8); a <= 0 (signed) faults
+    VopVl = 8'h18,  // rows of the instructions that follow: a, at most imm and what a register has; a <= 0 (signed) faults
     VopLanes = 8'h19,  // lanes that loads and stores move: a; outside 1..Cols (signed) faults
     VopFence = 8'h1A,  // wait until every store has reached the unified buffer
     VopHalt = 8'h1F,  // end: wait until every instruction is complete and every store has reached the unified buffer
@@ -98,7 +98,7 @@ package systole_vpu_pkg;
     VopMov = 8'h90,  // a
     VopRotl = 8'h91,  // lane l = lane (l + imm + b) mod Cols of a
     VopBcl = 8'h92,  // every lane = lane (imm + b) mod Cols of a
-    VopRotrow = 8'h93,  // row i = row (i + imm + b) mod 8 of a
+    VopRotrow = 8'h93,  // row i = row (i + imm + b) of a, modulo the rows of a register
     VopIota = 8'h94,  // lane l = l + a
     VopRnd = 8'h95,  // pseudo-random bits: lane l of row i = mix(mix(b + i*Cols + l) ^ mix(a))
     VopTpush = 8'h98,  // append the rows of a to the transposer's matrix; after a tpop, begin a new one
@@ -155,7 +155,9 @@ package systole_vpu_pkg;
         return {1'b1, KindSdst, KindSsrc, KindNone, KindNone, 1'b1};
       VopBeq, VopBne, VopBlt:
         return {1'b1, KindNone, KindSsrc, KindSsrc, KindNone, 1'b1};
-      VopVl, VopLanes:
+      VopVl:
+        return {1'b1, KindNone, KindSsrc, KindNone, KindNone, 1'b1};
+      VopLanes:
         return {1'b1, KindNone, KindSsrc, KindNone, KindNone, 1'b0};
       VopFence, VopHalt:
         return {1'b1, KindNone, KindNone, KindNone, KindNone, 1'b0};

@@ -2,8 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Programmable vector unit: Cols fp32/int32 lanes, two load units, two ALUs, a cross unit and a store unit, controlled
-// by a program of 64-bit instructions. Throughput: each unit processes one row per cycle. This module connects control,
-// fetch, issue, dispatch, units, registers and ports.
+// by a program of 64-bit instructions. Throughput: ALUs and cross unit process a step of Sublanes rows per cycle, the
+// other units one row. This module connects control, fetch, issue, dispatch, units, registers and ports.
 // Docs: docs/vpu.md, docs/isa.md. Test: tests/rtl/vpu.
 
 module systole_vpu
@@ -51,13 +51,15 @@ module systole_vpu
     input  logic signed [31:0]         acc_rd_data_i [Cfg.Cols],
 
     // For status and counters.
-    output logic [Units-1:0]           busy_o,           // a row starts in: load units 0, 1, ALUs 0, 1, cross unit, store unit
+    output logic [Units-1:0]           busy_o,           // a row or step starts in: load units 0, 1, ALUs 0, 1, cross unit, store unit
     output logic                       stall_ub_o,       // the unified buffer stalled a request in this cycle
     output logic [LaneBits-1:0]        nan_o,            // NaNs in a row that st32 or st16 stores
     output logic [LaneBits-1:0]        inf_o             // infinities in that row
 );
   localparam int unsigned Cols = Cfg.Cols;
   localparam int unsigned OffBits = $clog2(Bytes);
+  localparam int unsigned Lanes = Cfg.Sublanes * Cols;
+  localparam int unsigned Wide = Lanes * 32;
 
   // Signals of the unit to its queue.
   logic                unit_ready, unit_done, unit_fault, unit_newest, unit_progress;
@@ -92,7 +94,10 @@ module systole_vpu
   // verilator lint_off UNUSEDSIGNAL
   logic       halt [Units];  // used by the store unit only
   // verilator lint_on UNUSEDSIGNAL
-  row_t       row [Units];
+  // verilator lint_off UNUSEDSIGNAL
+  row_t       row [Units];    // used by the cross unit
+  place_t     place [Units];  // not used by the store unit
+  // verilator lint_on UNUSEDSIGNAL
   uop_t       head [Units];
   logic [1:0] reads [Units];
   logic [5:0] number [2];
@@ -107,8 +112,9 @@ module systole_vpu
   // Registers.
   write_t           soon [NumBanks], write [NumBanks];
   fetch_t           fetch [Ports];
-  logic [Width-1:0] load0_row, load1_row, alu0_row, alu1_row, cross_row;
-  logic [Width-1:0] alu0_a, alu0_b, alu0_c, alu1_a, alu1_b, alu1_c, cross_operand, store_operand;
+  logic [Width-1:0] load0_row, load1_row, store_operand;
+  logic [Wide-1:0]  alu0_rows, alu1_rows, cross_rows;
+  logic [Wide-1:0]  alu0_a, alu0_b, alu0_c, alu1_a, alu1_b, alu1_c, cross_operand;
 
   systole_vpu_control #(.Cfg(Cfg)) u_control (
       .clk_i(clk),
@@ -217,7 +223,7 @@ module systole_vpu
     fetch_t rows [Sources];  // unused by load units
     // verilator lint_on UNUSEDSIGNAL
 
-    systole_vpu_unit #(.Sources(Sources), .Store(u == UnitStore), .Load(u < 2)) u_unit (
+    systole_vpu_unit #(.Sources(Sources), .Sublanes(Cfg.Sublanes), .Wide(u > 1 && u != UnitStore), .Store(u == UnitStore), .Load(u < 2)) u_unit (
         .clk_i(clk),
         .rst_ni,
         .push_i   (push[u]),
@@ -231,6 +237,7 @@ module systole_vpu
         .last_o   (last[u]),
         .halt_o   (halt[u]),
         .row_o    (row[u]),
+        .place_o  (place[u]),
         .uop_o    (head[u]),
         .fetch_o  (rows),
         .number_i (number),
@@ -245,14 +252,14 @@ module systole_vpu
     end
   end
 
-  systole_vpu_regs #(.Cols(Cols), .Fast(Fast)) u_regs (
+  systole_vpu_regs #(.Cols(Cols), .Sublanes(Cfg.Sublanes), .Fast(Fast)) u_regs (
       .clk_i(clk),
       .write_i (write),
       .load0_i (load0_row),
       .load1_i (load1_row),
-      .alu0_i  (alu0_row),
-      .alu1_i  (alu1_row),
-      .cross_i (cross_row),
+      .alu0_i  (alu0_rows),
+      .alu1_i  (alu1_rows),
+      .cross_i (cross_rows),
       .fetch_i (fetch),
       .alu0_a_o(alu0_a),
       .alu0_b_o(alu0_b),
@@ -283,7 +290,7 @@ module systole_vpu
         .go_o       (go[u]),
         .first_i    (first[u]),
         .last_i     (last[u]),
-        .row_i      (row[u]),
+        .place_i    (place[u]),
         .uop_i      (head[u]),
         .loaded_o   (loaded[u]),
         .ub_valid_o (ub_valid[u]),
@@ -322,20 +329,20 @@ module systole_vpu
   end
 
   for (genvar u = 2; u < 4; u++) begin : gen_alu
-    logic [Width-1:0] a, b, c, wdata;
+    logic [Wide-1:0] a, b, c, wdata;
 
     assign go[u] = !freeze_i;
     assign a     = u == 2 ? alu0_a : alu1_a;
     assign b     = u == 2 ? alu0_b : alu1_b;
     assign c     = u == 2 ? alu0_c : alu1_c;
 
-    systole_vpu_alu #(.Cols(Cols), .Fast(Fast)) u_alu (
+    systole_vpu_alu #(.Lanes(Lanes), .Fast(Fast)) u_alu (
         .clk_i(clk),
         .rst_ni,
         .start_i  (want[u] && go[u]),
         .op_i     (head[u].op),
         .number_i (head[u].d[2:0]),
-        .row_i    (row[u]),
+        .place_i  (place[u]),
         .a_i      (a),
         .b_i      (b),
         .c_i      (c),
@@ -344,25 +351,26 @@ module systole_vpu
         .wdata_o  (wdata)
     );
   end
-  assign alu0_row = gen_alu[2].wdata;
-  assign alu1_row = gen_alu[3].wdata;
+  assign alu0_rows = gen_alu[2].wdata;
+  assign alu1_rows = gen_alu[3].wdata;
 
   logic cross_go, store_go;
 
   assign go[4] = cross_go && !freeze_i;
   assign go[5] = store_go && !freeze_i;
 
-  systole_vpu_cross #(.Cols(Cols), .Fast(Fast)) u_cross (
+  systole_vpu_cross #(.Cols(Cols), .Sublanes(Cfg.Sublanes), .Fast(Fast)) u_cross (
       .clk_i(clk),
       .rst_ni,
       .go_o     (cross_go),
       .start_i  (want[4] && go[4]),
       .uop_i    (head[4]),
       .row_i    (row[4]),
+      .place_i  (place[4]),
       .operand_i(cross_operand),
       .soon_o   (soon[4]),
       .write_o  (write[4]),
-      .wdata_o  (cross_row)
+      .wdata_o  (cross_rows)
   );
 
   systole_vpu_store #(.Cfg(Cfg)) u_store (

@@ -10,8 +10,8 @@ module systole_vpu_alu_fast
   import systole_vpu_types_pkg::*;
   import systole_vpu_fp_pkg::*;
 #(
-    parameter int unsigned Cols = 8,
-    localparam int unsigned Width = Cols * 32
+    parameter int unsigned Lanes = 8,
+    localparam int unsigned Width = Lanes * 32
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,
@@ -101,12 +101,12 @@ module systole_vpu_alu_fast
   // The stages, last one first: each reads what the stage before wrote one cycle ago. Their state is declared in this
   // block so that nothing else can read it, and in arrays because simulators vectorise these loops.
   always_ff @(posedge clk_i) begin : lanes
-    logic [31:0]      a [Cols], b [Cols], c [Cols], result [Cols];
-    logic [31:0]      x1_q [Cols], i1_q [Cols];  // simple result, source of a conversion, or addend; sign and exponent of the product
-    logic [63:0]      p1_q [Cols];
-    logic [31:0]      x2_q [Cols], i2_q [Cols];
-    logic [63:0]      v2_q [Cols];
-    logic [31:0]      x3_q [Cols], i3_q [Cols];
+    logic [31:0]      a [Lanes], b [Lanes], c [Lanes], result [Lanes];
+    logic [31:0]      x1_q [Lanes], i1_q [Lanes];  // simple result, source of a conversion, or addend; sign and exponent of the product
+    logic [63:0]      p1_q [Lanes];
+    logic [31:0]      x2_q [Lanes], i2_q [Lanes];
+    logic [63:0]      v2_q [Lanes];
+    logic [31:0]      x3_q [Lanes], i3_q [Lanes];
     logic [31:0]      flip_a, keep_b, one, flip_b, from_b, from_c, zero, integers;
     logic [Width-1:0] row, result_q;
     vpu_op_e          op;
@@ -115,11 +115,11 @@ module systole_vpu_alu_fast
 
     if (valid_q[4]) begin
       unique case (kind_q[4])
-        Fused, FromInt: for (int unsigned l = 0; l < Cols; l++) result[l] = round(x3_q[l], i3_q[l]);
-        ToInt: for (int unsigned l = 0; l < Cols; l++) result[l] = pack_int(x3_q[l], i3_q[l]);
+        Fused, FromInt: for (int unsigned l = 0; l < Lanes; l++) result[l] = round(x3_q[l], i3_q[l]);
+        ToInt: for (int unsigned l = 0; l < Lanes; l++) result[l] = pack_int(x3_q[l], i3_q[l]);
         default: result = x3_q;
       endcase
-      for (int unsigned g = 0; g < Cols / Group; g++) begin
+      for (int unsigned g = 0; g < Lanes / Group; g++) begin
         for (int unsigned i = 0; i < Group; i++) row[(g*Group+i)*32+:32] = result[g*Group+i];
       end
       result_q = row;
@@ -127,50 +127,50 @@ module systole_vpu_alu_fast
 
     if (valid_q[3]) begin
       unique case (kind_q[3])
-        Fused, FromInt: for (int unsigned l = 0; l < Cols; l++) normalise(v2_q[l], i2_q[l], x3_q[l], i3_q[l]);
-        ToInt: for (int unsigned l = 0; l < Cols; l++) round_int(v2_q[l], i2_q[l], op_q[3] == VopF2iFloor, x3_q[l], i3_q[l]);
+        Fused, FromInt: for (int unsigned l = 0; l < Lanes; l++) normalise(v2_q[l], i2_q[l], x3_q[l], i3_q[l]);
+        ToInt: for (int unsigned l = 0; l < Lanes; l++) round_int(v2_q[l], i2_q[l], op_q[3] == VopF2iFloor, x3_q[l], i3_q[l]);
         default: x3_q = x2_q;
       endcase
     end
 
     if (valid_q[2]) begin
       unique case (kind_q[2])
-        Fused: for (int unsigned l = 0; l < Cols; l++) add(p1_q[l], i1_q[l], x1_q[l], v2_q[l], i2_q[l]);
-        FromInt: for (int unsigned l = 0; l < Cols; l++) from_int(x1_q[l], v2_q[l], i2_q[l]);
-        ToInt: for (int unsigned l = 0; l < Cols; l++) to_int(x1_q[l], v2_q[l], i2_q[l]);
-        Low: for (int unsigned l = 0; l < Cols; l++) x2_q[l] = p1_q[l][31:0];
+        Fused: for (int unsigned l = 0; l < Lanes; l++) add(p1_q[l], i1_q[l], x1_q[l], v2_q[l], i2_q[l]);
+        FromInt: for (int unsigned l = 0; l < Lanes; l++) from_int(x1_q[l], v2_q[l], i2_q[l]);
+        ToInt: for (int unsigned l = 0; l < Lanes; l++) to_int(x1_q[l], v2_q[l], i2_q[l]);
+        Low: for (int unsigned l = 0; l < Lanes; l++) x2_q[l] = p1_q[l][31:0];
         default: x2_q = x1_q;
       endcase
     end
 
     if (valid_q[1]) begin
       op = op_q[1];
-      for (int unsigned g = 0; g < Cols / Group; g++) begin
+      for (int unsigned g = 0; g < Lanes / Group; g++) begin
         for (int unsigned i = 0; i < Group; i++) a[g*Group+i] = a_i[(g*Group+i)*32+:32];
         for (int unsigned i = 0; i < Group; i++) b[g*Group+i] = b_i[(g*Group+i)*32+:32];
         for (int unsigned i = 0; i < Group; i++) c[g*Group+i] = c_i[(g*Group+i)*32+:32];
       end
       unique case (op)
-        VopFmin: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = select_float(a[l], b[l], 32'd0);
-        VopFmax: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = select_float(a[l], b[l], Sign);
-        VopFeq: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = equal(a[l], b[l]);
-        VopFlt: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = less(a[l], b[l]);
-        VopFle: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = less(a[l], b[l]) | equal(a[l], b[l]);
-        VopSel: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] != 0 ? b[l] : c[l];
-        VopIadd: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] + b[l];
-        VopIsub: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] - b[l];
-        VopIlt: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = all(signed'(a[l]) < signed'(b[l]));
-        VopIeq: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = all(a[l] == b[l]);
-        VopImin: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = signed'(a[l]) < signed'(b[l]) ? a[l] : b[l];
-        VopImax: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = signed'(a[l]) < signed'(b[l]) ? b[l] : a[l];
-        VopIand: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] & b[l];
-        VopIor: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] | b[l];
-        VopIxor: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] ^ b[l];
-        VopShl: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] << b[l][4:0];
-        VopShr: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = a[l] >> b[l][4:0];
-        VopSar: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = unsigned'(signed'(a[l]) >>> b[l][4:0]);
-        VopBf16: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = to_bf16(a[l]);
-        VopSr: for (int unsigned l = 0; l < Cols; l++) x1_q[l] = stochastic(a[l], b[l]);
+        VopFmin: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = select_float(a[l], b[l], 32'd0);
+        VopFmax: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = select_float(a[l], b[l], Sign);
+        VopFeq: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = equal(a[l], b[l]);
+        VopFlt: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = less(a[l], b[l]);
+        VopFle: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = less(a[l], b[l]) | equal(a[l], b[l]);
+        VopSel: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = a[l] != 0 ? b[l] : c[l];
+        VopIadd: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = a[l] + b[l];
+        VopIsub: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = a[l] - b[l];
+        VopIlt: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = all(signed'(a[l]) < signed'(b[l]));
+        VopIeq: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = all(a[l] == b[l]);
+        VopImin: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = signed'(a[l]) < signed'(b[l]) ? a[l] : b[l];
+        VopImax: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = signed'(a[l]) < signed'(b[l]) ? b[l] : a[l];
+        VopIand: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = a[l] & b[l];
+        VopIor: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = a[l] | b[l];
+        VopIxor: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = a[l] ^ b[l];
+        VopShl: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = a[l] << b[l][4:0];
+        VopShr: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = a[l] >> b[l][4:0];
+        VopSar: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = unsigned'(signed'(a[l]) >>> b[l][4:0]);
+        VopBf16: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = to_bf16(a[l]);
+        VopSr: for (int unsigned l = 0; l < Lanes; l++) x1_q[l] = stochastic(a[l], b[l]);
         VopFadd, VopFsub, VopFmul, VopFma, VopFnma, VopImul: begin
           // Addition multiplies by 1; multiplication adds -0, which changes nothing. Masks instead of conditions, for
           // vectorisation.
@@ -182,7 +182,7 @@ module systole_vpu_alu_fast
           from_b   = ~keep_b;
           from_c   = all(op == VopFma || op == VopFnma);
           zero     = op == VopFmul ? Sign : 32'd0;
-          for (int unsigned l = 0; l < Cols; l++) begin
+          for (int unsigned l = 0; l < Lanes; l++) begin
             logic [31:0] x, y, m, n;
             x       = a[l] ^ flip_a;
             y       = (b[l] & keep_b) | one;

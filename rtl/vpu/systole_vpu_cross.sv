@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Cross unit: functions, random bits, moves between rows and lanes, transposer. Throughput: one row per cycle. Latency:
+// Cross unit: functions, random bits, moves between rows and lanes, transposer. Throughput: a step of Sublanes rows per
+// cycle; of rotrow and the transposer one row, whose operand comes in all sublanes. Latency:
 // moves are written two cycles after start_i, other operations later by their own latency. go_o is low when two rows
 // would be written in the same cycle.
 // Docs: docs/vpu.md, docs/numerics.md. Test: tests/rtl/vpu.
@@ -12,8 +13,10 @@ module systole_vpu_cross
   import systole_sfu_pkg::*;
 #(
     parameter int unsigned Cols = 8,
+    parameter int unsigned Sublanes = 1,
     parameter bit          Fast = FastView,
-    localparam int unsigned Width = Cols * 32
+    localparam int unsigned Width = Cols * 32,
+    localparam int unsigned Wide = Sublanes * Width
 ) (
     input  logic             clk_i,
     input  logic             rst_ni,
@@ -23,17 +26,19 @@ module systole_vpu_cross
     input  uop_t             uop_i,
     // verilator lint_on UNUSEDSIGNAL
     input  row_t             row_i,
-    input  logic [Width-1:0] operand_i,      // two cycles after start_i
+    input  place_t           place_i,
+    input  logic [Wide-1:0]  operand_i,      // two cycles after start_i
     output write_t           soon_o,         // value of write_o in the next cycle
     output write_t           write_o,
-    output logic [Width-1:0] wdata_o
+    output logic [Wide-1:0]  wdata_o
 );
   localparam int unsigned LaneBits = $clog2(Cols);
+  localparam int unsigned Lanes = Sublanes * Cols;
   localparam int unsigned RandomLatency = 6;   // from the cycle after start_i
   localparam int unsigned ColumnLatency = 3;   // from the cycle in which an operand would arrive
   localparam int unsigned Group = 8;  // lanes per inner loop: short loops are unrolled, so their selects are constant
 
-  // Source of a row, and the slot that the row takes one cycle after its start.
+  // Source of a row or step, and the slot that it takes one cycle after its start.
   typedef enum logic [1:0] {Move, Column, Random, Function} from_e;
   localparam int unsigned MoveSlot = 1;
   localparam int unsigned ColumnSlot = 1 + ColumnLatency;
@@ -53,7 +58,7 @@ module systole_vpu_cross
   logic [31:0] asked_base_q, base_q, key_q;
   logic [LaneBits-1:0] asked_lane_q, lane_q;
   logic        function_valid, random_valid;
-  logic [31:0] function_y [Cols], random_y [Cols], column_y [Cols], operand [Cols];
+  logic [31:0] function_y [Lanes], random_y [Lanes], column_y [Cols], operand [Lanes], first [Cols];
 
   always_comb begin
     if (class_of(uop_i.op) == ClassFunction) from = Function;
@@ -75,7 +80,7 @@ module systole_vpu_cross
     slot.from         = from;
     slot.write.valid  = start_i && uop_i.op != VopTpush;
     slot.write.number = uop_i.d[2:0];
-    slot.write.row    = row_i;
+    slot.write.place  = place_i;
     for (int unsigned k = 0; k < FunctionSlot; k++) slot_d[k] = slot_q[k+1];
     slot_d[FunctionSlot]             = slot;
     slot_d[FunctionSlot].write.valid = slot.write.valid && from == Function;
@@ -107,11 +112,14 @@ module systole_vpu_cross
     end
   end
 
-  for (genvar c = 0; c < Cols; c++) begin : gen_lane
-    assign operand[c] = operand_i[c*32+:32];
+  for (genvar l = 0; l < Lanes; l++) begin : gen_lane
+    assign operand[l] = operand_i[l*32+:32];
+    if (l < Cols) begin : gen_first
+      assign first[l] = operand_i[l*32+:32];
+    end
   end
 
-  systole_vpu_sfu #(.Lanes(Cols), .Fast(Fast)) u_function (
+  systole_vpu_sfu #(.Lanes(Lanes), .Fast(Fast)) u_function (
       .clk_i,
       .rst_ni,
       .valid_i(step_valid_q && class_of(op_q) == ClassFunction),
@@ -121,7 +129,7 @@ module systole_vpu_cross
       .y_o    (function_y)
   );
 
-  systole_vpu_random #(.Lanes(Cols), .Fast(Fast)) u_random (
+  systole_vpu_random #(.Lanes(Lanes), .Fast(Fast)) u_random (
       .clk_i,
       .rst_ni,
       .valid_i(asked_q && asked_op_q == VopRnd),
@@ -149,7 +157,7 @@ module systole_vpu_cross
       pop1_q <= pop;
       pop2_q <= pop1_q;
       if (pop) lane1_q <= lane_q;
-      if (push) element_q[lane_q] <= operand;
+      if (push) element_q[lane_q] <= first;
     end
     always_ff @(posedge clk_i) begin : read
       logic [31:0] y [Cols];
@@ -165,7 +173,7 @@ module systole_vpu_cross
         .we_i     (push),
         .wmatrix_i('0),
         .wrow_i   (lane_q),
-        .wdata_i  (operand),
+        .wdata_i  (first),
         .re_i     (pop),
         .rmatrix_i('0),
         .rcolumn_i(lane_q),
@@ -173,32 +181,36 @@ module systole_vpu_cross
     );
   end
 
-  // The row to write.
+  // The rows to write.
   always_comb begin : result
-    logic [31:0]      y [Cols];
-    logic [Width-1:0] row;
+    logic [31:0]      y [Lanes];
+    logic [Wide-1:0]  row;
     row = operand_i;
     y   = function_y;
     if (slot_q[0].write.valid) begin
       if (slot_q[0].from == Random) y = random_y;
       if (slot_q[0].from == Column) begin
-        for (int unsigned c = 0; c < Cols; c++) y[c] = c < 32'(rows_q[ColumnLatency-1]) ? column_y[c] : '0;
+        for (int unsigned l = 0; l < Lanes; l++) y[l] = l % Cols < 32'(rows_q[ColumnLatency-1]) ? column_y[l%Cols] : '0;
       end
-      if (slot_q[0].from == Move) for (int unsigned c = 0; c < Cols; c++) y[c] = base_q + c;
+      if (slot_q[0].from == Move) for (int unsigned l = 0; l < Lanes; l++) y[l] = base_q + l % Cols;
       if (slot_q[0].from != Move || op_q == VopIota) begin
-        for (int unsigned g = 0; g < Cols / Group; g++) begin
+        for (int unsigned g = 0; g < Lanes / Group; g++) begin
           for (int unsigned i = 0; i < Group; i++) row[(g*Group+i)*32+:32] = y[g*Group+i];
         end
       end else if (op_q == VopRotl) begin
-        row = Width'({operand_i, operand_i} >> {lane_q, 5'd0});
+        for (int unsigned s = 0; s < Sublanes; s++) begin
+          row[s*Width+:Width] = Width'({2{operand_i[s*Width+:Width]}} >> {lane_q, 5'd0});
+        end
       end else if (op_q == VopBcl) begin
-        row = {Cols{operand_i[{lane_q, 5'd0}+:32]}};
+        for (int unsigned s = 0; s < Sublanes; s++) begin
+          row[s*Width+:Width] = {Cols{operand_i[s*Width+32'({lane_q, 5'd0})+:32]}};
+        end
       end
     end
     wdata_o = row;
   end
 
-  // Checks: results arrive exactly in their slots; no row takes another row's slot; only operations of this unit are
+  // Checks: results arrive exactly in their slots; none takes another's slot; only operations of this unit are
   // started.
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin

@@ -3,7 +3,7 @@
 //
 // Dispatches instructions to the units in order, up to one per cycle. An instruction waits until older ones neither
 // read nor write its destination and the unit has room. It stays here for at least one cycle, in which its hazards are
-// resolved. This module also tracks which register rows are present and detects all faults of a program, so the first
+// resolved. This module also tracks which register steps are present and detects all faults of a program, so the first
 // fault in program order is reported after everything before it is complete. A halt goes to the store unit, behind the
 // stores.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
@@ -48,6 +48,7 @@ module systole_vpu_dispatch
 );
   localparam int unsigned Cols = Cfg.Cols;
   localparam int unsigned ColBits = $clog2(Cols) + 1;
+  localparam int unsigned SublaneBits = $clog2(Cfg.Sublanes);
 
   typedef enum logic [1:0] {
     Run,
@@ -58,7 +59,7 @@ module systole_vpu_dispatch
 
   state_e      state_q;
   logic [31:0] address_q;           // address of row rows_q
-  logic [2:0]  rows_q;
+  row_t        rows_q;
   logic [63:0] present_q [NumBanks];
   logic [ColBits-1:0] pushed_q, popped_q;  // rows pushed into the transposer; columns popped
   logic [ColBits-1:0] fit_q, left_q;       // rows that still fit; columns left
@@ -76,7 +77,8 @@ module systole_vpu_dispatch
   logic [6:0]  stride_top;
   logic        take, in_range, steady, out_of_range, transposer_bad_q, wrong;
   logic        all_present, idle, waits, go;
-  logic [7:0]  taken;  // rows that the instruction will write
+  logic [7:0]  taken;  // steps in which the instruction will write
+  row_t        most;   // the last of its rows
 
   function automatic logic writes(vpu_op_e op);
     return class_of(op) != ClassStore && !(op inside {VopFence, VopHalt, VopTpush, VopLds});
@@ -88,7 +90,7 @@ module systole_vpu_dispatch
   assign stride_top = uop_i.scalar[1][31:25];
   assign last     = address + span_i;
   assign steady   = stride_top == '0 || stride_top == '1;
-  assign in_range = address <= limit_i && (uop_i.rows == 4'd1 || (steady && last <= limit_i));
+  assign in_range = address <= limit_i && (uop_i.rows == count_t'(1) || (steady && last <= limit_i));
 
   // Hazards of the incoming instruction (0) and of the one held here (1): the destination is free if no older
   // instruction writes or reads it. The instruction held here is older than the incoming one.
@@ -174,7 +176,7 @@ module systole_vpu_dispatch
     go = 1'b0;
     for (int unsigned u = 0; u < Units; u++) push_o[u] = 1'b0;
     uop_o = uop_q;
-    if (is_halt) uop_o.rows = 4'd1;
+    if (is_halt) uop_o.rows = count_t'(1);
     if (is_store || is_halt) begin
       for (int unsigned u = 0; u < 2; u++) uop_o.older[u] = held_i[u] - HeldBits'(loaded_i[u]);
     end
@@ -183,7 +185,7 @@ module systole_vpu_dispatch
       uop_o.scalar[0] = 32'(pushed_q);
       uop_o.scalar[1] = 32'(popped_q);
     end
-    if (state_q == Part) uop_o.rows = 4'(rows_q);
+    if (state_q == Part) uop_o.rows = count_t'(rows_q);
     if (valid_q && ((state_q == Run && !wrong && !out_of_range) || state_q == Part) && !freeze_i) begin
       if (is_fence) begin
         go = stored_i && held_i[UnitStore] == '0;
@@ -231,15 +233,16 @@ module systole_vpu_dispatch
     end
   end
 
-  assign taken = 8'hFF >> (4'd8 - uop_q.rows);
+  assign most  = row_t'(uop_q.rows - 1'b1);
+  assign taken = 8'hFF >> (3'd7 - step_t'(most >> SublaneBits));
 
-  // Rows become absent when an instruction that writes them is dispatched, and present when they are written.
+  // Steps become absent when an instruction that writes rows of them is dispatched, and present when these are written.
   always_ff @(posedge clk_i) begin
     for (int unsigned b = 0; b < NumBanks; b++) begin
       if (!rst_ni) begin
         present_q[b] <= '1;
       end else if (soon_i[b].valid || (go && has_d)) begin
-        present_q[b] <= (present_q[b] | (64'(soon_i[b].valid) << {soon_i[b].number, soon_i[b].row})) &
+        present_q[b] <= (present_q[b] | (64'(soon_i[b].valid && soon_i[b].place.whole) << {soon_i[b].number, soon_i[b].place.step})) &
                         ~(go && has_d && unit[b] ? {56'd0, taken} << {uop_q.d[2:0], 3'b000} : 64'd0);
       end
     end
@@ -273,16 +276,16 @@ module systole_vpu_dispatch
     end
   end
 
-  // Checks: a row is written once, by the instruction that claimed it; the search finds a row; a program starts only
+  // Checks: a step is written once, by the instruction that claimed it; the search finds a row; a program starts only
   // when none is here.
   for (genvar b = 0; b < NumBanks; b++) begin : gen_check
     always_ff @(posedge clk_i) begin
-      if (rst_ni && soon_i[b].valid) a_write : assert (!present_q[b][{soon_i[b].number, soon_i[b].row}]);
+      if (rst_ni && soon_i[b].valid) a_write : assert (!present_q[b][{soon_i[b].number, soon_i[b].place.step}]);
     end
   end
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
-      a_search : assert (state_q != Search || 4'(rows_q) < uop_q.rows || address_q > limit_q);
+      a_search : assert (state_q != Search || count_t'(rows_q) < uop_q.rows || address_q > limit_q);
       a_start : assert (!start_i || !valid_q);
     end
   end

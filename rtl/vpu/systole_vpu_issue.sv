@@ -8,10 +8,11 @@
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_issue
+  import systole_presets_pkg::*;
   import systole_vpu_pkg::*;
   import systole_vpu_types_pkg::*;
 #(
-    parameter systole_presets_pkg::core_cfg_t Cfg = systole_presets_pkg::core_preset(systole_presets_pkg::PresetMini)
+    parameter core_cfg_t Cfg = core_preset(PresetMini)
 ) (
     input  logic              clk_i,
     input  logic              rst_ni,
@@ -44,9 +45,12 @@ module systole_vpu_issue
 );
   localparam int unsigned Cols = Cfg.Cols;
   localparam int unsigned LaneBits = $clog2(Cols);
+  localparam int unsigned Rows = vector_rows(Cfg);
+  localparam int unsigned RowBits = $clog2(Rows);
 
   logic [31:0] s_q [VpuScalarRegs];
-  logic [3:0]  vl_q;
+  count_t      vl_q, most;    // most: rows that a vl may set
+  logic [RowBits-1:0] last;   // the last of the rows
   logic [LaneBits:0] lanes_q;
 
   vpu_instr_t  in;
@@ -88,7 +92,9 @@ module systole_vpu_issue
   assign is_mul    = op == VopMul && !decoded_i.illegal;
   assign is_lds    = op == VopLds && !decoded_i.illegal;
   assign taken     = (op == VopBeq && a == b) || (op == VopBne && a != b) || (op == VopBlt && signed'(a) < signed'(b));
+  assign last      = RowBits'(vl_q - 1'b1);
   assign far       = imm >= VpuImemWords;
+  assign most      = imm == '0 || imm > Rows ? count_t'(Rows) : count_t'(imm);
 
   assign bad = decoded_i.illegal || (is_branch && taken && far) || (is_vl && signed'(a) <= 0) ||
                (is_lanes && (a == '0 || a > Cols));
@@ -130,11 +136,11 @@ module systole_vpu_issue
   always_ff @(posedge clk_i) begin
     if (go && (local_op || is_lds)) begin
       if ((is_scalar || is_lds) && in.d != '0) s_q[in.d[3:0]] <= result;
-      if (is_vl) vl_q <= a > VpuVectorRows ? 4'(VpuVectorRows) : a[3:0];
+      if (is_vl) vl_q <= a > 32'(most) ? most : count_t'(a);
       if (is_lanes) lanes_q <= a[LaneBits:0];
     end
     if (start_i) begin
-      vl_q    <= 4'(VpuVectorRows);
+      vl_q    <= count_t'(VpuVectorSteps);
       lanes_q <= (LaneBits + 1)'(Cols);
       s_q[0]  <= '0;
       for (int unsigned i = 1; i <= VpuArgs; i++) s_q[i] <= args_i[i-1];
@@ -174,7 +180,7 @@ module systole_vpu_issue
     uop.op        = op;
     uop.d         = in.d;
     uop.rows      = vl_q;
-    uop.turn      = op == VopRotrow ? index[2:0] : '0;
+    uop.turn      = op == VopRotrow ? row_t'(index[RowBits-1:0]) : '0;
     uop.source[0] = source(fields.a, in.a, in.am, fields.d == KindVdst, in.d);
     uop.source[1] = source(fields.b, in.b, in.bm, fields.d == KindVdst, in.d);
     uop.source[2] = source(fields.c, vpu_c(in), vpu_cm(in), fields.d == KindVdst, in.d);
@@ -182,7 +188,7 @@ module systole_vpu_issue
     if (fields.imm) uop.source[2].used = 1'b0;
     if (op == VopLds) begin
       uop.d    = '0;
-      uop.rows = 4'd1;
+      uop.rows = count_t'(1);
     end
     uop.scalar[0] = memory ? a + imm : a;
     uop.scalar[1] = op == VopRotl || op == VopBcl ? index : b;
@@ -194,7 +200,7 @@ module systole_vpu_issue
       uop_o   <= uop;
       pc_o    <= decoded_i.pc;
       bad_o   <= bad;
-      span_o  <= b * {29'd0, vl_q[2:0] - 3'd1};
+      span_o  <= b * 32'(last);
       limit_o <= op == VopLdacc ? Cfg.AccRows - 1 : Cfg.UbBytes - size;
     end
   end
@@ -213,7 +219,7 @@ module systole_vpu_issue
   // Checks: vl, lanes and s0 of a running program are legal; a word arrives only for a pending load.
   always_ff @(posedge clk_i) begin
     if (rst_ni && valid_i) begin
-      a_vl : assert (vl_q != '0 && 32'(vl_q) <= VpuVectorRows);
+      a_vl : assert (vl_q != '0 && 32'(vl_q) <= Rows);
       a_lanes : assert (lanes_q != '0 && 32'(lanes_q) <= Cols);
       a_zero : assert (s_q[0] == '0);
     end

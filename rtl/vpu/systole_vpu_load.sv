@@ -23,7 +23,7 @@ module systole_vpu_load
     output logic                   go_o,
     input  logic                   first_i,
     input  logic                   last_i,
-    input  row_t                   row_i,
+    input  place_t                 place_i,
     // verilator lint_off UNUSEDSIGNAL
     input  uop_t                   uop_i,
     // verilator lint_on UNUSEDSIGNAL
@@ -53,7 +53,7 @@ module systole_vpu_load
     logic                valid;
     vpu_op_e             op;
     logic [2:0]          number;
-    row_t                row;
+    place_t              place;
     logic [LaneBits-1:0] lanes;
   } tag_t;
 
@@ -76,7 +76,7 @@ module systole_vpu_load
     tag.valid  = want_i && go_o;
     tag.op     = uop_i.op;
     tag.number = uop_i.d[2:0];
-    tag.row    = row_i;
+    tag.place  = place_i;
     unique case (uop_i.op)
       VopLd32, VopLds: tag.lanes = LaneBits'(bytes >> 2);
       VopLd16: tag.lanes = LaneBits'(bytes >> 1);
@@ -96,7 +96,7 @@ module systole_vpu_load
     word_o        <= rst_ni && d2_q.valid && d2_q.op == VopLds;
   end
 
-  assign soon_o = '{valid: rst_ni && d2_q.valid && d2_q.op != VopLds, number: d2_q.number, row: d2_q.row};
+  assign soon_o = '{valid: rst_ni && d2_q.valid && d2_q.op != VopLds, number: d2_q.number, place: d2_q.place};
 
   // Conversion. Words and lanes are arrays, for vectorisation.
   always_ff @(posedge clk_i) begin : convert

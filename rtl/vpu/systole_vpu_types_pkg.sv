@@ -12,13 +12,18 @@ package systole_vpu_types_pkg;
   localparam int unsigned Units = 6;        // two load units, two ALUs, cross unit, store unit; the first five each write a register bank
   localparam int unsigned UnitStore = 5;
   localparam int unsigned UnitDepth = 6;    // instructions that a unit holds, including the running one
-  localparam int unsigned Ports = 8;        // register rows read per cycle: three for each ALU, one each for cross and store unit
-  localparam int unsigned BankRows = VpuBankRegs * VpuVectorRows;
+  localparam int unsigned Ports = 8;        // operand registers: three for each ALU, one each for cross and store unit
+  localparam int unsigned MaxSublanes = 4;  // rows of a register that ALUs and cross unit take in a cycle, a step
+  localparam int unsigned MaxRows = MaxSublanes * VpuVectorSteps;
+  localparam int unsigned BankSteps = VpuBankRegs * VpuVectorSteps;
   localparam int unsigned HeldBits = $clog2(UnitDepth + 1);
   // verilator lint_on UNUSEDPARAM
 
   typedef logic [HeldBits-1:0] held_t;      // number of instructions held by a unit
-  typedef logic [2:0] row_t;                // row of a vector register
+  typedef logic [$clog2(MaxRows)-1:0] row_t;  // row of a vector register
+  typedef logic [$clog2(MaxRows+1)-1:0] count_t;  // number of rows
+  typedef logic [$clog2(VpuVectorSteps)-1:0] step_t;  // row / Sublanes
+  typedef logic [$clog2(MaxSublanes)-1:0] sublane_t;  // row % Sublanes
 
   // Source of an operand.
   typedef struct packed {
@@ -29,13 +34,13 @@ package systole_vpu_types_pkg;
     logic [5:0] number;
   } source_t;
 
-  // What a unit executes, one row per cycle. Loads and stores: scalar[0] is the address of row 0, scalar[1] the
+  // What a unit executes, one row or step per cycle. Loads and stores: scalar[0] is the address of row 0, scalar[1] the
   // distance between rows, scalar[2] the bytes used (for accumulators: the lanes). Cross unit: scalar[1] is the lane
   // or, for the transposer, the index of row 0.
   typedef struct packed {
     vpu_op_e          op;
     logic [5:0]       d;
-    logic [3:0]       rows;    // 1 to 8
+    count_t           rows;    // at least 1
     row_t             turn;    // row i reads row i + turn of source 0
     held_t [1:0]      older;   // store: older loads of each load unit that have rows left to request; the store unit's queue counts them down
     source_t [2:0]    source;
@@ -49,26 +54,48 @@ package systole_vpu_types_pkg;
     vpu_instr_t       instr;
   } decoded_t;
 
-  // Row read by a port: of a register, or a scalar in all lanes.
+  // What a port reads: a step of a register, one row of it in all sublanes, or a scalar in all lanes.
   typedef struct packed {
     logic        valid;
     logic        from_reg;
+    logic        pick;     // the row of sublane `sublane` in all of them
     logic [5:0]  number;
-    row_t        row;
+    step_t       step;
+    sublane_t    sublane;
     logic [31:0] scalar;
   } fetch_t;
 
-  // Row that a unit writes into its bank.
+  // Rows that a unit writes into a register of its bank: of a step, those of the sublanes in `mask`.
+  typedef struct packed {
+    step_t                  step;
+    logic [MaxSublanes-1:0] mask;
+    logic                   whole;  // all rows of the step that the instruction writes are there with these
+  } place_t;
+
   typedef struct packed {
     logic       valid;
     logic [2:0] number;  // register within the bank
-    row_t       row;
+    place_t     place;
   } write_t;
+
+  // Rows of a vector register.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic int unsigned vector_rows(systole_presets_pkg::core_cfg_t cfg);
+    return cfg.Sublanes * VpuVectorSteps;
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
 
   // Class of an operation.
   // verilator lint_off UNUSEDSIGNAL
   function automatic vpu_class_e class_of(vpu_op_e op);
     return vpu_class_e'(op[7:4]);
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
+
+  // Operations of the cross unit that take one row a cycle; the other ones take a step.
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic logic by_row(vpu_op_e op);
+    return op inside {VopRotrow, VopTpush, VopTpop};
   endfunction
   // verilator lint_on UNUSEDSIGNAL
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Instruction queue of a unit: holds up to UnitDepth instructions in order and starts the rows of the oldest one, at
-// most one per cycle, when the rows of its sources are present. There is no bubble between instructions. A halt of the
-// store unit goes with the last row before it, or as a row of its own if it arrives too late for that.
+// Instruction queue of a unit: holds up to UnitDepth instructions in order and starts the rows of the oldest one, a step
+// of Sublanes rows or (load and store units, some moves of the cross unit) one row per cycle, when the steps of its
+// sources are present. There is no bubble between instructions. A halt of the store unit goes with the last row before
+// it, or as a row of its own if it arrives too late for that.
 // Docs: docs/vpu.md. Test: tests/rtl/vpu.
 
 module systole_vpu_unit
@@ -11,6 +12,8 @@ module systole_vpu_unit
   import systole_vpu_types_pkg::*;
 #(
     parameter int unsigned Sources = 3,
+    parameter int unsigned Sublanes = 1,
+    parameter bit          Wide = 1'b1,   // takes steps
     parameter bit          Store = 1'b0,  // waits for older loads; accepts halts
     parameter bit          Load = 1'b0    // reads no registers
 ) (
@@ -21,15 +24,16 @@ module systole_vpu_unit
     output logic        ready_o,
     input  uop_t        uop_i,
 
-    input  logic [63:0] present_i [8],  // [bank]: bit 8 * n + r is set if row r of register n can be read from the next cycle on
+    input  logic [63:0] present_i [8],  // [bank]: bit 8 * n + s is set if step s of register n can be read from the next cycle on
     input  logic [1:0]  loaded_i,       // store: a load unit has requested the last row of a load
 
-    output logic        want_o,         // a row could start
+    output logic        want_o,         // a row or step could start
     input  logic        go_i,           // it starts
     output logic        first_o,        // it is the first one of its instruction
     output logic        last_o,
     output logic        halt_o,         // store: a program ends with it
-    output row_t        row_o,
+    output row_t        row_o,          // the first one
+    output place_t      place_o,        // where its results go in the destination
     output uop_t        uop_o,
     output fetch_t      fetch_o [Sources],
 
@@ -49,6 +53,7 @@ module systole_vpu_unit
   } scan_t;
 
   localparam int unsigned PlaceBits = $clog2(UnitDepth);
+  localparam int unsigned SublaneBits = $clog2(Sublanes);
 
   uop_t   head_q;
   // verilator lint_off UNUSEDSIGNAL
@@ -59,6 +64,8 @@ module systole_vpu_unit
   scan_t  scan_q [UnitDepth], scan_d [UnitDepth];
   held_t  count_q;
   row_t   row_q, row0_q;        // row0_q: row of source 0
+  row_t   by;                   // rows that start together
+  logic   wide_q;
   logic [Sources-1:0] there_q;  // the next row of each source is present
   logic   start, pop;
   logic [PlaceBits-1:0] place;  // index for an incoming instruction
@@ -80,7 +87,8 @@ module systole_vpu_unit
   assign ready_o = count_q != HeldBits'(UnitDepth);
   assign row_o   = row_q;
   assign first_o = row_q == '0;
-  assign last_o  = 4'(row_q) + 4'd1 == head_q.rows;
+  assign by      = wide_q ? row_t'(Sublanes) : row_t'(1);
+  assign last_o  = count_t'(row_q) + count_t'(by) >= head_q.rows;
   assign start   = want_o && go_i;
   assign pop     = start && last_o;
   assign move    = next_valid && (!head_valid_q || pop);
@@ -91,9 +99,30 @@ module systole_vpu_unit
   assign place   = PlaceBits'(count_q - HeldBits'(pop) - HeldBits'(absorb));
 
   // Whether a row of a source is present. A source that needs no check counts as present.
-  function automatic logic row_there(logic look, logic [5:0] number, row_t row, logic [63:0] present [8]);
-    return !look || present[number[5:3]][{number[2:0], row}];
+  function automatic step_t step_of(row_t row);
+    return step_t'(row >> SublaneBits);
   endfunction
+  function automatic sublane_t sublane_of(row_t row);
+    return sublane_t'(row & row_t'(Sublanes - 1));
+  endfunction
+  // verilator lint_off UNUSEDSIGNAL
+  function automatic logic row_there(logic look, logic [5:0] number, row_t row, logic [63:0] present [8]);
+    return !look || present[number[5:3]][{number[2:0], step_of(row)}];
+  endfunction
+  // verilator lint_on UNUSEDSIGNAL
+
+  // Where the results go.
+  always_comb begin
+    place_o.step = step_of(row_q);
+    for (int unsigned s = 0; s < MaxSublanes; s++) begin
+      place_o.mask[s] = s < Sublanes && (wide_q ? 32'(row_q) + s < 32'(head_q.rows) : 32'(sublane_of(row_q)) == s);
+    end
+    place_o.whole = wide_q || last_o || 32'(sublane_of(row_q)) == Sublanes - 1;
+  end
+
+  // The row of source 0 that follows: rows turn within a register.
+  row_t after0;
+  assign after0 = (row0_q + by) & row_t'(Sublanes * VpuVectorSteps - 1);
 
   // Rows of the sources. Row 0 and scalars are read with the first row and held.
   for (genvar s = 0; s < Sources; s++) begin : gen_source
@@ -103,7 +132,7 @@ module systole_vpu_unit
     row_t    row, first_row, row_then;
     assign src       = head_q.source[s];
     assign row       = src.row0 ? '0 : s == 0 ? row0_q : row_q;
-    assign row_then  = scan_q[0].row0[s] ? '0 : row + 1'b1;
+    assign row_then  = scan_q[0].row0[s] ? '0 : s == 0 ? after0 : row + by;
     assign first_row = s == 0 ? scan_q[0].turn : '0;
 
     always_ff @(posedge clk_i) begin
@@ -114,7 +143,9 @@ module systole_vpu_unit
     assign fetch_o[s].valid    = start && src.used && (first_o || (src.from_reg && !src.row0));
     assign fetch_o[s].from_reg = src.from_reg;
     assign fetch_o[s].number   = src.number;
-    assign fetch_o[s].row      = row;
+    assign fetch_o[s].pick     = src.row0 || !wide_q;
+    assign fetch_o[s].step     = step_of(row);
+    assign fetch_o[s].sublane  = sublane_of(row);
     assign fetch_o[s].scalar   = head_q.scalar[s];
   end
 
@@ -167,8 +198,9 @@ module systole_vpu_unit
 
   always_ff @(posedge clk_i) begin
     if (move) head_q <= next;
+    if (move) wide_q <= Wide && !by_row(next.op);
     if (move) row0_q <= next.turn;
-    else if (start) row0_q <= row0_q + 1'b1;
+    else if (start) row0_q <= after0;
     if (!rst_ni) begin
       head_valid_q <= 1'b0;
       head_halt_q  <= 1'b0;
@@ -179,7 +211,7 @@ module systole_vpu_unit
       if (pop) head_halt_q <= 1'b0;
       else if (absorb) head_halt_q <= 1'b1;
       if (push_i || pop || absorb) count_q <= count_q + HeldBits'(push_i) - HeldBits'(pop) - HeldBits'(absorb);
-      if (start) row_q <= last_o ? '0 : row_q + 1'b1;
+      if (start) row_q <= last_o ? '0 : row_q + by;
     end
   end
 
@@ -187,7 +219,8 @@ module systole_vpu_unit
   always_ff @(posedge clk_i) begin
     if (rst_ni) begin
       a_room : assert (!push_i || (ready_o && room));
-      a_rows : assert (!head_valid_q || 4'(row_q) < head_q.rows);
+      a_rows : assert (!head_valid_q || count_t'(row_q) < head_q.rows);
+      a_step : assert (!head_valid_q || !wide_q || (sublane_of(row_q) == '0 && sublane_of(row0_q) == '0));
       a_depth : assert (32'(count_q) <= UnitDepth && count_q == HeldBits'(queued) + HeldBits'(head_valid_q));
       a_empty : assert (count_q != '0 || reads_o == '0);
     end

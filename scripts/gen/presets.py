@@ -224,6 +224,8 @@ def _cpp(spec: dict) -> str:
     out.append("  constexpr int64_t macs_per_cycle() const { return rows * cols; }")
     out.append("  // Rows of one of the two accumulator banks: the largest block of a matmul.")
     out.append("  constexpr int64_t acc_bank_rows() const { return acc_rows / 2; }")
+    out.append("  // Rows of a vector register (bf16).")
+    out.append(f"  constexpr int vector_rows() const {{ return {spec['vector_steps']} * static_cast<int>(sublanes); }}")
     out.append("  constexpr int64_t tile_bytes() const { return rows * cols * element_bytes(); }")
     out.append("  // Bytes of a requantise parameter block (int8): int32 bias, int32 multiplier, int8 shift a column.")
     out.append("  constexpr int64_t param_block_bytes() const { return 9 * cols; }")
@@ -286,6 +288,7 @@ def _md(spec: dict) -> str:
 def load(root: pathlib.Path) -> dict:
     """The presets, and from the HBM's table the bits of a beat's number."""
     spec = common.load(root, SOURCE)
+    spec["vector_steps"] = next(c["value"] for c in common.load(root, "vpu.yaml")["constants"] if c["name"] == "vector_steps")
     spec["hbm_beat_bits"] = common.load(root, "hbm.yaml")["address_map"]["beat_bits"]
     for name, preset in spec["presets"].items():
         for part in ("core", "chip"):

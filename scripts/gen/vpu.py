@@ -9,7 +9,7 @@ from . import common
 SOURCE = "vpu.yaml"
 # Operand kinds: what a register field may hold.
 REG_KINDS = ["none", "sdst", "ssrc", "vdst", "vfrom", "vsrc", "vrow"]
-IMM_KINDS = ["none", "value", "offset", "shift", "target"]
+IMM_KINDS = ["none", "value", "offset", "shift", "target", "limit"]
 
 
 def _check(spec: dict) -> None:
@@ -185,10 +185,14 @@ def _cpp(spec: dict) -> str:
     out.append("enum class Kind : uint8_t {")
     out += [f"  k{common.camel(k)},  // {d}" for k, d in zip(REG_KINDS, docs)]
     out.append("};\n")
-    docs = ["must be 0", "any value", "addend of an address or index; 0 if left out", "0..31", "instruction index"]
+    docs = ["must be 0", "any value", "addend of an address or index; 0 if left out", "0..31", "instruction index",
+            "0..63; 0, no limit, if left out"]
     out.append("enum class ImmKind : uint8_t {")
     out += [f"  k{common.camel(k)},  // {d}" for k, d in zip(IMM_KINDS, docs)]
     out.append("};\n")
+    out.append("// Left out in text where it is 0.")
+    out.append("constexpr bool IsOptional(ImmKind kind) {")
+    out.append("  return kind == ImmKind::kOffset || kind == ImmKind::kLimit;\n}\n")
     out.append("// An instruction, unpacked. c and imm share bits: a word is decoded into both.")
     out.append("struct Instr {")
     out.append("  Op op = static_cast<Op>(0);")
@@ -258,7 +262,7 @@ constexpr const OpInfo* FindOp(std::string_view name) {
 
 def _operand_text(field: str, kind: str) -> str:
     if field == "imm":
-        return f"[{kind}]" if kind == "offset" else kind
+        return f"[{kind}]" if kind in ("offset", "limit") else kind
     return ("s" if kind.startswith("s") else "v") + field
 
 

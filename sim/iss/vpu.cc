@@ -20,7 +20,6 @@
 namespace systole::iss {
 namespace {
 
-constexpr int kRows = vpu::kVectorRows;
 constexpr int64_t kMaxLanes = 256;
 // After this many instructions in a row that move no row, the program loops for
 // ever.
@@ -34,6 +33,7 @@ class Run {
         vpu_(state->vpu),
         log_(state->vrun_log),
         cols_(state->preset.cols),
+        rows_(state->vpu.rows),
         lanes_(cols_),
         pc_(d.pc) {
     std::copy(d.args.begin(), d.args.end(), s_.begin() + 1);
@@ -80,7 +80,7 @@ class Run {
     }
   }
   void SetWritten(int v) {
-    vpu_.written[v] |= static_cast<uint8_t>((1u << vl_) - 1);
+    vpu_.written[v] |= static_cast<uint32_t>((uint64_t{1} << vl_) - 1);
   }
 
   Source Operand(vpu::Kind kind, int r, int mode, uint32_t* scalar_row) {
@@ -93,7 +93,7 @@ class Run {
       CheckWritten(r, 0, 1);
       return {vpu_.row(r, 0), 0};
     }
-    CheckWritten(r, 0, kind == vpu::Kind::kVrow ? kRows : vl_);
+    if (kind != vpu::Kind::kVrow) CheckWritten(r, 0, vl_);
     return {vpu_.row(r, 0), cols_};
   }
 
@@ -166,7 +166,8 @@ class Run {
         break;
       case vpu::Op::kVl:
         if (a <= 0) return Bad(absl::StrCat("vl of ", a));
-        vl_ = std::min(a, kRows);
+        vl_ = std::min(a, rows_);
+        if (x.imm > 0) vl_ = std::min(vl_, x.imm);
         break;
       case vpu::Op::kLanes:
         if (a <= 0 || a > cols_)
@@ -289,6 +290,10 @@ class Run {
                           "columns popped",
                           vl_, pushed_, popped_, cols_));
     for (int i = 0; i < vl_; ++i) {
+      if (x.op == vpu::Op::kRotrow) {
+        const int row = static_cast<int>((i + k) % rows_);
+        CheckWritten(x.a, row, row + 1);
+      }
       CrossRow(x, a, k, i, out);
       std::copy(out, out + cols_, vpu_.row(x.d, i));
     }
@@ -308,7 +313,7 @@ class Run {
         std::fill(out, out + lanes, a.Row(i)[lane]);
         break;
       case vpu::Op::kRotrow:
-        std::copy_n(a.Row((i + k) % kRows), lanes, out);
+        std::copy_n(a.Row((i + k) % rows_), lanes, out);
         break;
       case vpu::Op::kIota:
         for (uint32_t l = 0; l < lanes; ++l) out[l] = l + s_[x.a];
@@ -343,8 +348,9 @@ class Run {
   VpuState& vpu_;
   VrunLog& log_;
   const int64_t cols_;
+  const int rows_;  // of a register
   std::array<uint32_t, vpu::kScalarRegs> s_ = {};
-  int32_t vl_ = kRows;
+  int32_t vl_ = vpu::kVectorSteps;
   int64_t lanes_;
   uint32_t pc_;
   uint64_t next_ = 0;

@@ -8,11 +8,12 @@
 
 namespace systole::iss {
 
-VpuState::VpuState(const Preset& preset) : cols(preset.cols) {
+VpuState::VpuState(const Preset& preset)
+    : cols(preset.cols), rows(preset.vector_rows()) {
   if (preset.cell != Cell::kBf16) return;
   imem.resize(vpu::kImemWords);
   for (Slot& slot : imem) slot.illegal = "no vload has written it";
-  regs.resize(static_cast<size_t>(vpu::kVectorRegs) * vpu::kVectorRows * cols);
+  regs.resize(static_cast<size_t>(vpu::kVectorRegs) * rows * cols);
 }
 
 void VpuState::Forget(uint64_t seed) {

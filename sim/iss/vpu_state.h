@@ -30,18 +30,19 @@ struct VpuState {
 
   explicit VpuState(const Preset& preset);
   uint32_t* row(int v, int r) {
-    return &regs[static_cast<size_t>(v * vpu::kVectorRows + r) * cols];
+    return &regs[static_cast<size_t>(v * rows + r) * cols];
   }
   const uint32_t* row(int v, int r) const {
-    return &regs[static_cast<size_t>(v * vpu::kVectorRows + r) * cols];
+    return &regs[static_cast<size_t>(v * rows + r) * cols];
   }
   // Makes the registers' values undefined.
   void Forget(uint64_t seed);
 
   int64_t cols;
-  std::vector<Slot> imem;                              // empty in int8 cores
-  std::vector<uint32_t> regs;                          // [register][row][lane]
-  std::array<uint8_t, vpu::kVectorRegs> written = {};  // bit r: row r
+  int rows;                                             // of a register
+  std::vector<Slot> imem;                               // empty in int8 cores
+  std::vector<uint32_t> regs;                           // [register][row][lane]
+  std::array<uint32_t, vpu::kVectorRegs> written = {};  // bit r: row r
 
  private:
   std::vector<uint32_t> undefined_;  // register contents after Forget

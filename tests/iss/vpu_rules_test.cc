@@ -47,7 +47,7 @@ TEST_F(VpuTest, RulesOfVectorPrograms) {
                              "instruction 102 loads unified buffer bytes "
                              "0x101c..0x101f, stored since the last fence")));
   }
-  // Rows that were never written: beyond vl, and all eight for rotrow.
+  // Rows that were never written: beyond vl, also by rotrow.
   ASSERT_EQ(Run("li s1, 3\nvl s1\niota v32, s0\nli s1, 4\nvl s1\n"
                 "fadd v16, v32, v32\nfadd v17, v32.0, s1\nhalt\n"),
             Iss::Event::kHalted);

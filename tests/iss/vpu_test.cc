@@ -25,7 +25,7 @@ TEST_F(VpuTest, ReluOverManyRows) {
 .reg step s14
         li      stride, 4*L
         li      step, 32*L
-loop:   vl      rows
+loop:   vl      rows, 8
         ld32    v0, x, stride
         fmax    v16, v0, s0
         st32    v16, y, stride
@@ -78,7 +78,7 @@ TEST_F(VpuTest, LanesRowsAndElementTypes) {
     st32  v1, s0, s5, 0x2100
     st32  v8, s0, s5, 0x2200
     iota  v32, s0       # rows 0 and 1 only
-    vl    s5            # 8
+    vl    s5, 8
     st32  v32, s0, s5, 0x2300
     lanes s6
     st16  v32, s0, s5, 0x2401
@@ -124,7 +124,10 @@ TEST_F(VpuTest, CrossUnit) {
     li     s2, 5
     li     s3, 1
     iota   v32, s0          # lane numbers
+    li     s4, 1000
+    vl     s4               # all 16 rows
     rnd    v33, s2, s3      # seed 5, counter 1
+    vl     s4, 8
     rotl   v34, v32, s3, 2  # by 3
     bcl    v35, v32, s3, -2 # lane -1 = 7
     vl     s3
@@ -135,7 +138,7 @@ TEST_F(VpuTest, CrossUnit) {
     mov    v38, v32.0
     li     s5, 3
     vl     s5
-    rotrow v38, v33, s0, -1 # of eight rows, three times
+    rotrow v38, v33, s0, -1 # of 16 rows, three times
     vl     s4
     tpush  v33
     tpop   v39
@@ -158,12 +161,15 @@ TEST_F(VpuTest, CrossUnit) {
   };
   for (uint32_t row = 0; row < 8; ++row) {
     for (uint32_t lane = 0; lane < 8; ++lane) {
-      EXPECT_EQ(Lane(0x1000, row, lane), mix(mix(1 + 8 * row + lane) ^ mix(5)));
+      const auto random = [&](uint32_t r) {
+        return mix(mix(1 + 8 * r + lane) ^ mix(5));
+      };
+      EXPECT_EQ(Lane(0x1000, row, lane), random(row));
       EXPECT_EQ(Lane(0x1100, row, lane), (lane + 3) % 8);
       EXPECT_EQ(Lane(0x1200, row, lane), 7u);
-      EXPECT_EQ(Lane(0x1300, row, lane), Lane(0x1000, (row + 3) % 8, lane));
+      EXPECT_EQ(Lane(0x1300, row, lane), random((row + 3) % 16));
       EXPECT_EQ(Lane(0x1400, row, lane),
-                row < 3 ? Lane(0x1000, (row + 7) % 8, lane) : lane);
+                row < 3 ? random((row + 15) % 16) : lane);
       EXPECT_EQ(Lane(0x1500, row, lane), Lane(0x1000, lane, row));
     }
   }

@@ -113,9 +113,17 @@ TEST(PlacementTest, CyclesOfARowAreThoseOfTheBusiestUnit) {
              Make(Op::kLd32, 8, 1, 2, 0), Make(Op::kFadd, 16, 0, 8),
              Make(Op::kFadd, 17, 16, 8), Make(Op::kFadd, 24, 17, 8),
              Make(Op::kSt32, 24, 1, 2, 0)});
-  EXPECT_EQ(RowCycles(code, 0, 1), 3);  // one behind the other
-  EXPECT_EQ(RowCycles(code, 0, 2), 1);  // two of ALU 0, of 16 rows
-  EXPECT_EQ(RowCycles(words({Make(Op::kLi, 9, 0, 0, 1)}), 0, 1), 1.0 / 8);
+  Preset preset = *FindPreset("mini");
+  preset.sublanes = 1;
+  EXPECT_EQ(RowCycles(code, 0, 1, preset), 3);  // one behind the other
+  EXPECT_EQ(RowCycles(code, 0, 2, preset), 1);  // two of ALU 0, of 16 rows
+  const std::vector<uint64_t> scalar = words({Make(Op::kLi, 9, 0, 0, 1)});
+  EXPECT_EQ(RowCycles(scalar, 0, 1, preset), 1.0 / 8);
+  // A step of rows a cycle; the loads and the store take a row.
+  preset.sublanes = 2;
+  EXPECT_EQ(RowCycles(code, 0, 1, preset), 1.5);
+  EXPECT_EQ(RowCycles(code, 0, 2, preset), 0.5);
+  EXPECT_EQ(RowCycles(scalar, 0, 1, preset), 1.0 / 16);
 }
 
 }  // namespace

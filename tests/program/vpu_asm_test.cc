@@ -31,6 +31,15 @@ std::string ErrorOf(const std::string& text) {
   return std::string(r.status().message());
 }
 
+TEST(VpuAssembler, ALimitMayBeLeftOut) {
+  const Code code = MustAssemble("vl s3\nvl s3, 8\nvl s3, 0\n");
+  EXPECT_EQ(Instr::Decode(code.words[0]).imm, 0);
+  EXPECT_EQ(Instr::Decode(code.words[1]).imm, 8);
+  EXPECT_EQ(code.words[0], code.words[2]);
+  EXPECT_EQ(ErrorOf("vl s3, 64"), "p.vs:1: 64 is outside 0..63");
+  EXPECT_EQ(ErrorOf("vl"), "p.vs:1: vl wants 1 or 2 operands, not 0");
+}
+
 TEST(VpuAssembler, Fields) {
   const Code code = MustAssemble(
       "# comment\n"
@@ -294,6 +303,7 @@ TEST(VpuAssembler, RoundTripOfRandomWords) {
         }
         if (op.imm == ImmKind::kShift || op.imm == ImmKind::kTarget)
           x.imm = random() % (op.imm == ImmKind::kShift ? 40 : 700);
+        if (op.imm == ImmKind::kLimit) x.imm = random() % 70;
         word = x.Encode();
       }
       words.push_back(word);

@@ -33,6 +33,7 @@ BROKEN = (
     ("LoadBuses is a power", "mini", {"LoadBuses": 4}),
     ("VectorLanes is a power", "nano", {"VectorLanes": 16}),
     ("VectorLanes equal", "mini", {"VectorLanes": 4}),
+    ("Sublanes is 1, 2 or 4", "mini", {"Sublanes": 3}),
     ("Residual is", "mini", {"Residual": 1}),
     ("BeatBytes is", "board", {"BeatBytes": 8}),
     ("at least a row of a tile", "lite", {"BeatBytes": 32}),

@@ -35,6 +35,7 @@ class Generator {
   Generator(const Preset& preset, uint64_t seed, const RandomOptions& options)
       : preset_(preset),
         lanes_max_(static_cast<int>(preset.cols)),
+        rows_max_(preset.vector_rows()),
         options_(options),
         random_(seed) {
     p_.name = absl::StrCat(std::string(preset.name), " seed ", seed);
@@ -159,7 +160,7 @@ class Generator {
   void PlaceCode();
 
   const Preset& preset_;
-  const int lanes_max_;
+  const int lanes_max_, rows_max_;
   const RandomOptions options_;
   Random random_;
   RandomProgram p_;
@@ -169,7 +170,7 @@ class Generator {
   // Known values; of s0 always 0.
   std::array<std::optional<uint32_t>, kScalarRegs> scalar_;
   std::array<int, kVectorRegs> rows_ = {};  // written, from row 0 on
-  int vl_ = kVectorRows, lanes_ = lanes_max_;
+  int vl_ = kVectorSteps, lanes_ = lanes_max_;
   std::vector<bool> dirty_;  // of the written bytes: stored since a fence
   std::pair<uint32_t, int> last_load_ = {0, 0};  // address, stride register
   bool transposing_ = false, in_loop_ = false, moving_ = false;

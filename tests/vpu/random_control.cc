@@ -24,8 +24,8 @@ void Generator::Transposer() {
     const bool whole = Chance(60);
     for (int left = whole ? lanes_max_ : Between(1, lanes_max_); left > 0;) {
       if (Chance(30) && lanes_max_ <= 16 && left > 1)
-        SetVl(Between(1, std::min(left, kVectorRows)));
-      if (vl_ > left || lanes_max_ > 16) SetVl(std::min(left, kVectorRows));
+        SetVl(Between(1, std::min(left, rows_max_)));
+      if (vl_ > left || lanes_max_ > 16) SetVl(std::min(left, rows_max_));
       Instr x;
       x.op = push ? Op::kTpush : Op::kTpop;
       if (push) Source(-1, &x.a, &x.am);
@@ -111,7 +111,7 @@ void Generator::Loop() {
     if (s != kBump && s != kCount) scalar_[s].reset();
   }
   const int top = Here();
-  SetVl(Between(1, kVectorRows));
+  SetVl(Between(1, rows_max_));
   SetLanes(Between(1, lanes_max_));
   for (int n = Between(2, 10); n > 0; --n) Item();
   if (loop_fenced_) EmitOp(Op::kFence);
@@ -192,7 +192,7 @@ void Generator::FaultyTranspose() {
   // More rows, or more columns, than a matrix has; with or without a row.
   const bool rows = Chance(40);
   if (Chance(70)) {
-    SetVl(Between(1, kVectorRows));
+    SetVl(Between(1, std::min(rows_max_, lanes_max_)));
     Emit(push);
   }
   SetVl(Pick({3, 5, 7, 8}));

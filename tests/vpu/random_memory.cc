@@ -110,8 +110,8 @@ void Generator::LoadAcc(int d) {
   moving_ = false;
   const uint32_t first = static_cast<uint32_t>(
       p_.acc[Below(static_cast<int>(p_.acc.size()))].first);
-  const int b = Stride(1, 16);
-  const auto at = Place(b, 1, first, 16, false);
+  const int b = Stride(1, 2 * rows_max_);
+  const auto at = Place(b, 1, first, 2 * rows_max_, false);
   if (!at) return;
   Address(&x, *at, b);
   Emit(x);

@@ -62,10 +62,15 @@ void Generator::Li(int s, uint32_t value) {
 }
 
 void Generator::SetVl(int rows) {
+  // A limit by the register's rows, or by the immediate.
+  const bool limited = rows == rows_max_ || Chance(20);
+  const auto least = static_cast<uint32_t>(rows);
   Li(kScratch,
-     rows < kVectorRows ? rows : Pick<uint32_t>({8, 9, 1000, 0x7FFFFFFF}));
+     limited ? Pick<uint32_t>({least, least + 1, 1000, 0x7FFFFFFF}) : least);
   Instr x;
   x.op = Op::kVl, x.a = kScratch;
+  if (limited && rows < rows_max_) x.imm = rows;
+  if (rows == rows_max_) x.imm = Pick({0, 0, rows, rows + 1, 1 << 20, -1});
   Emit(x);
   vl_ = rows;
 }
@@ -80,21 +85,22 @@ void Generator::SetLanes(int lanes) {
 
 void Generator::Layout() {
   const uint32_t row = static_cast<uint32_t>(4 * preset_.cols);
-  read_size_ = 48 * row + 64;
-  write_size_ = 64 * row + 64;
+  read_size_ = (40 + rows_max_) * row + 64;
+  write_size_ = (56 + rows_max_) * row + 64;
   code_size_ = 16384;
   write_at_ = code_size_;
   dump_at_ = write_at_ + write_size_;
   dump_at_ = (dump_at_ + row - 1) / row * row;
-  const uint32_t dump_size = kVectorRegs * kVectorRows * row;
+  const uint32_t dump_size = kVectorRegs * rows_max_ * row;
   read_at_ = static_cast<uint32_t>(preset_.ub_bytes) - read_size_;
   p_.ub.push_back({0, std::vector<uint8_t>(code_size_)});
   p_.ub.push_back({write_at_, RandomBytes(dump_at_ + dump_size - write_at_)});
   p_.ub.push_back({read_at_, RandomBytes(read_size_)});
   dirty_.assign(write_size_, false);
   const uint64_t rows = static_cast<uint64_t>(preset_.acc_rows);
-  for (uint64_t first : {uint64_t{0}, rows / 2 - 16, rows - 16}) {
-    RandomProgram::Rows r{first, std::vector<uint32_t>(16 * preset_.cols)};
+  const auto part = static_cast<uint64_t>(2 * rows_max_);
+  for (uint64_t first : {uint64_t{0}, rows / 2 - part, rows - part}) {
+    RandomProgram::Rows r{first, std::vector<uint32_t>(part * preset_.cols)};
     for (uint32_t& v : r.data) v = Value();
     p_.acc.push_back(std::move(r));
   }
@@ -146,7 +152,7 @@ void Generator::Item() {
   } else if (kind < 82) {
     LoadWord();
   } else if (kind < 86) {
-    SetVl(Chance(40) ? kVectorRows : Between(1, kVectorRows));
+    SetVl(Chance(40) ? rows_max_ : Between(1, rows_max_));
   } else if (kind < 89) {
     SetLanes(Chance(40) ? lanes_max_ : Between(1, lanes_max_));
   } else if (kind < 92) {
@@ -202,7 +208,7 @@ void Generator::VectorOp(int d) {
     x.imm = x.c | x.cm << 6;
   }
   if (op->a == Kind::kVrow) {
-    const std::optional<int> v = Written(kVectorRows, d);
+    const std::optional<int> v = Written(rows_max_, d);
     if (!v) return;
     x.a = static_cast<uint8_t>(*v);
   }
@@ -234,7 +240,7 @@ void Generator::Dump() {
   SetLanes(lanes_max_);
   const uint32_t row = static_cast<uint32_t>(4 * preset_.cols);
   Li(kCount, row);
-  for (int rows = kVectorRows; rows > 0; --rows) {
+  for (int rows = rows_max_; rows > 0; --rows) {
     bool set = false;
     for (int v = 0; v < kVectorRegs; ++v) {
       if (rows_[v] != rows) continue;
@@ -243,7 +249,7 @@ void Generator::Dump() {
       Instr x;
       x.op = Op::kSt32, x.d = static_cast<uint8_t>(v);
       x.am = x.bm = static_cast<uint8_t>(Mode::kScalar), x.b = kCount;
-      x.imm = static_cast<int32_t>(dump_at_ + v * kVectorRows * row);
+      x.imm = static_cast<int32_t>(dump_at_ + v * rows_max_ * row);
       Emit(x);
     }
   }

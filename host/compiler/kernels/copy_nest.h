@@ -17,7 +17,7 @@
 namespace systole::lanes {
 
 inline int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
-inline constexpr int64_t kGroupRows = vpu::kVectorRows;
+inline constexpr int64_t kGroupRows = vpu::kVectorSteps;
 
 struct CopyNest {
   static constexpr size_t kMostLoops = 4;  // counters

@@ -99,11 +99,17 @@ class Planner {
     const Nodes& nodes = unit.nodes;
     const bool elementwise = kinds_.Of(*nodes[0]) == NodeKind::kElementwise;
     if (nodes.size() == 1 && !elementwise) return EmitNode(*nodes[0]);
-    const FusedNodes fused = StagesOf(unit, kinds_, slots_);
-    if (fused.outputs.empty()) return;  // nothing needs it
-    absl::StatusOr<KernelProgram> kernel = InOwnBuffers([&](int64_t origin) {
-      return CompileFused(fused.spec, preset_, origin);
-    });
+    FusedNodes fused;
+    absl::StatusOr<KernelProgram> kernel = absl::UnknownError("");
+    // With an element for each row of lanes, if there are registers.
+    for (const bool by_rows : {true, false}) {
+      fused = StagesOf(unit, kinds_, slots_, preset_, by_rows);
+      if (fused.outputs.empty()) return;  // nothing needs it
+      kernel = InOwnBuffers([&](int64_t origin) {
+        return CompileFused(fused.spec, preset_, origin);
+      });
+      if (kernel.ok() || !HasRows(fused.spec)) break;
+    }
     if (kernel.ok() && IsSlower(unit, *kernel)) {
       const auto [product, rest] = WithoutProduct(unit);
       EmitNode(*product);
@@ -121,6 +127,19 @@ class Planner {
     }
     if (nodes.size() == 1) return EmitNode(*nodes[0]);
     for (const Unit& half : HalvesOf(unit, fused.stages)) Emit(half);
+  }
+
+  static bool HasRows(const FusedSpec& spec) {
+    return std::any_of(
+        spec.stages.begin(), spec.stages.end(),
+        [](const FusedSpec::Stage& stage) {
+          const auto* lanes = std::get_if<FusedSpec::Lanes>(&stage);
+          return lanes != nullptr &&
+                 std::any_of(lanes->operands.begin(), lanes->operands.end(),
+                             [](const auto& operand) {
+                               return operand.pattern == Pattern::kRow;
+                             });
+        });
   }
 
   // Compiles a kernel whose buffers lie behind those of the kernel before, so
@@ -162,7 +181,8 @@ class Planner {
     const absl::StatusOr<KernelProgram> alone = CompileNode(*product, preset_);
     if (!alone.ok() || alone->expected_cycles * 9 / 8 > kernel.expected_cycles)
       return false;
-    const FusedNodes others = StagesOf(rest, kinds_, slots_);
+    const FusedNodes others =
+        StagesOf(rest, kinds_, slots_, preset_, /*by_rows=*/true);
     if (others.outputs.empty()) return false;
     const absl::StatusOr<KernelProgram> after =
         CompileFused(others.spec, preset_);

@@ -44,6 +44,21 @@ std::vector<int> ResultsOf(const FusedSpec::Stage& stage) {
   return std::get<FusedSpec::Lanes>(stage).results;
 }
 
+void RemoveUnreadCopies(FusedSpec& spec) {
+  std::vector<bool> read(spec.values.size());
+  for (const FusedSpec::Stage& stage : spec.stages) {
+    for (const int value : OperandsOf(stage)) read[value] = true;
+  }
+  const auto unread = [&](const FusedSpec::Stage& stage) {
+    const auto* const copy = std::get_if<FusedSpec::Copy>(&stage);
+    return copy != nullptr && !read[copy->result] &&
+           !spec.values[copy->result].stored;
+  };
+  spec.stages.erase(
+      std::remove_if(spec.stages.begin(), spec.stages.end(), unread),
+      spec.stages.end());
+}
+
 bool IsOnce(const FusedSpec& spec, const FusedSpec::Stage& stage) {
   if (spec.rows == 1 || std::holds_alternative<FusedSpec::Reduce>(stage) ||
       std::holds_alternative<FusedSpec::Product>(stage))
@@ -136,7 +151,7 @@ void FusedLayout::ChooseRows() {
     block_rows_ = std::clamp(block / lines, step_, spec_.rows);
     return;
   }
-  const int64_t group = vpu::kVectorRows * preset_.cols * 4;
+  const int64_t group = vpu::kVectorSteps * preset_.cols * 4;
   const int64_t groups = CeilDiv(spec_.rows * most, group);
   const auto stages = static_cast<int64_t>(spec_.stages.size());
   const int64_t wanted =
@@ -145,7 +160,7 @@ void FusedLayout::ChooseRows() {
   for (const FusedSpec::Stage& stage : spec_.stages) {
     const auto* lanes = std::get_if<FusedSpec::Lanes>(&stage);
     if (lanes == nullptr || !spec_.values[lanes->results[0]].by_rows) continue;
-    const int64_t all = vpu::kVectorRows * preset_.cols;
+    const int64_t all = preset_.vector_rows() * preset_.cols;
     const int64_t elements = lanes->elements / spec_.rows;
     const int64_t whole = std::lcm(
         fill, elements < all ? preset_.cols / std::gcd(preset_.cols, elements)

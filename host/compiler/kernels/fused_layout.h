@@ -90,6 +90,8 @@ class FusedLayout {
 // The operands of a stage and its results, by value.
 std::vector<int> OperandsOf(const FusedSpec::Stage& stage);
 std::vector<int> ResultsOf(const FusedSpec::Stage& stage);
+// Removes copies that no stage reads and that are not stored.
+void RemoveUnreadCopies(FusedSpec& spec);
 // Whether a stage's results are the same for all rows, so that it runs once.
 bool IsOnce(const FusedSpec& spec, const FusedSpec::Stage& stage);
 

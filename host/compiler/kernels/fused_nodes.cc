@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "host/compiler/kernels/fused_layout.h"
 #include "host/compiler/kernels/lane_bits.h"
 #include "host/compiler/kernels/lane_functions.h"
 #include "host/compiler/kernels/lane_lowering.h"
@@ -29,8 +30,11 @@ using ir::Value;
 
 class Stages {
  public:
-  Stages(const Unit& unit, NodeKinds& kinds, const ValueSlots& slots)
-      : unit_(unit),
+  Stages(const Unit& unit, NodeKinds& kinds, const ValueSlots& slots,
+         const Preset& preset, bool by_rows)
+      : preset_(preset),
+        by_rows_(by_rows),
+        unit_(unit),
         nodes_(unit.nodes),
         inside_(nodes_.begin(), nodes_.end()),
         kinds_(kinds),
@@ -50,6 +54,7 @@ class Stages {
         AddCopy(*stage[0]);
       }
     }
+    RemoveUnreadCopies(spec_);
     for (size_t i = 0; i < spec_.values.size(); ++i) {
       if (spec_.values[i].loaded || spec_.values[i].by_stage)
         all_.inputs.push_back(slot_of_value_[i]);
@@ -180,6 +185,35 @@ class Stages {
     spec_.stages.emplace_back(std::move(copy));
   }
 
+  // The value with one element for each row of lanes, where a broadcast of this
+  // unit has one for each line and rows of lanes fill lines; else -1.
+  int OfRows(const Value& value) {
+    const Node* const node = kinds_.Root(value).node;
+    const auto element = node->type.element;
+    if (!by_rows_ || node->op != Op::kHloBroadcastInDim ||
+        inside_.count(node) == 0 || IsElementwise(*node) ||
+        !SameLane(element, value.type().element))
+      return -1;
+    const int64_t lines = LinesOfBroadcast(*node);
+    const int64_t row = lines == 0 ? 1 : node->type.elements() / lines;
+    if (lines == 0 || row % preset_.cols != 0 || lines % spec_.rows != 0)
+      return -1;
+    const auto [place, added] = of_rows_.emplace(slots_.of(ValueOf(node)), -1);
+    if (!added) return place->second;
+    const int64_t parts = row / preset_.cols;
+    FusedSpec::Copy copy;
+    copy.element_bytes = ir::ElementBytes(element);
+    copy.operands = {Read(node->operands[0], false)};
+    Piece piece;
+    piece.dimensions = {{lines / spec_.rows, 1, parts}, {parts, 0, 1}};
+    copy.pieces = {piece};
+    copy.result = static_cast<int>(spec_.values.size());
+    AddValue(-1, lines * parts * copy.element_bytes, spec_.rows > 1);
+    place->second = copy.result;
+    spec_.stages.emplace_back(std::move(copy));
+    return place->second;
+  }
+
   void AddLanes(const Nodes& nodes) {
     FusedSpec::Lanes stage, again;  // the same operands and results
     stage.elements = again.elements = nodes[0]->type.elements();
@@ -267,6 +301,12 @@ class Stages {
       if (added) stage.operands.push_back({value, storage, pattern});
       return graph.Load({place->second, storage, pattern});
     };
+    // One element in all lanes of its row.
+    const auto along = [&](Lane loaded) {
+      return graph.node(loaded).load.pattern == Pattern::kRow
+                 ? graph.Make(vpu::Op::kBcl, loaded)
+                 : loaded;
+    };
     const auto lane_of = [&](const Value& operand) {
       const int slot = slots_.of(operand);
       const auto found = lanes.find(slot);
@@ -275,6 +315,10 @@ class Stages {
         return OfLiteral(graph, *splat);
       const ir::Type& type = operand.type();
       const Storage storage = StorageOf(type.element);
+      if (const int value = OfRows(operand); value >= 0) {
+        return FromMemory(graph, type.element,
+                          along(load(value, storage, Pattern::kRow)));
+      }
       const bool splat = type.elements() == 1 && stage.elements > 1;
       const Pattern pattern = splat ? Pattern::kSplat : Pattern::kStream;
       return FromMemory(graph, type.element,
@@ -284,13 +328,15 @@ class Stages {
     const auto reciprocal_of = [&](const Node& node,
                                    const std::vector<Lane>& operands) {
       if (node.op != Op::kHloDivide || node.type.element != kF32) return -1;
-      const LaneNode& divisor = graph.node(operands[1]);
-      if (divisor.kind != LaneNode::Kind::kLoad) return -1;
-      const auto operand = stage.operands[divisor.load.operand];
+      const LaneNode* divisor = &graph.node(operands[1]);
+      if (divisor->kind == LaneNode::Kind::kOp && divisor->op == vpu::Op::kBcl)
+        divisor = &graph.node(divisor->a);
+      if (divisor->kind != LaneNode::Kind::kLoad) return -1;
+      const auto operand = stage.operands[divisor->load.operand];
       const int value = Reciprocal(operand.value, operand.pattern, stage);
       if (value < 0) return -1;
       const Lane r = load(value, Storage::kWord, operand.pattern);
-      return graph.guarded() ? r : -1;
+      return graph.guarded() ? along(r) : -1;
     };
     for (const Node* node : nodes) {
       std::vector<Lane> operands;
@@ -310,6 +356,8 @@ class Stages {
     }
   }
 
+  const Preset& preset_;
+  const bool by_rows_;
   const Unit& unit_;
   const Nodes& nodes_;
   const std::set<const Node*> inside_;
@@ -318,16 +366,17 @@ class Stages {
   FusedNodes all_;
   FusedSpec& spec_ = all_.spec;
   std::vector<int> slot_of_value_;
-  std::map<int, int> made_;  // values by slot
+  std::map<int, int> made_;     // values by slot
+  std::map<int, int> of_rows_;  // likewise
   std::map<std::pair<int, bool>, int> loaded_;
   std::map<int, int> reciprocals_;  // values by value
 };
 
 }  // namespace
 
-FusedNodes StagesOf(const Unit& unit, NodeKinds& kinds,
-                    const ValueSlots& slots) {
-  return Stages(unit, kinds, slots).Make();
+FusedNodes StagesOf(const Unit& unit, NodeKinds& kinds, const ValueSlots& slots,
+                    const Preset& preset, bool by_rows) {
+  return Stages(unit, kinds, slots, preset, by_rows).Make();
 }
 
 }  // namespace systole::lanes

@@ -13,6 +13,7 @@
 #include "host/compiler/kernels/fusion.h"
 #include "host/compiler/kernels/node_kind.h"
 #include "host/ir/module.h"
+#include "systole/gen/presets.h"
 
 namespace systole::lanes {
 
@@ -31,9 +32,10 @@ struct ValueSlots {
   std::function<std::set<const ir::Node*>(int slot)> users;
 };
 
-// The nodes must be fusable.
-FusedNodes StagesOf(const Unit& unit, NodeKinds& kinds,
-                    const ValueSlots& slots);
+// The nodes must be fusable. by_rows: where lines fill rows of lanes, a
+// broadcast of one element to each line is one element for each row of lanes.
+FusedNodes StagesOf(const Unit& unit, NodeKinds& kinds, const ValueSlots& slots,
+                    const Preset& preset, bool by_rows);
 
 }  // namespace systole::lanes
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "host/compiler/kernels/lane_cost.h"
@@ -35,8 +36,8 @@ class LanesStage : public FusedStage {
   explicit LanesStage(const FusedSpec::Lanes& lanes) : lanes_(lanes) {}
 
   absl::Status Place(FusedParts& p) override {
-    const auto walk = [&](int value, Storage storage) {
-      const Walk wanted = {p.layout.KindOf(value), storage};
+    const auto walk = [&](int value, Storage storage, Pattern pattern) {
+      const Walk wanted = {p.layout.KindOf(value), storage, pattern};
       const auto found = std::find(walks_.begin(), walks_.end(), wanted);
       if (found == walks_.end()) walks_.push_back(wanted);
       return static_cast<int>(std::find(walks_.begin(), walks_.end(), wanted) -
@@ -53,14 +54,16 @@ class LanesStage : public FusedStage {
         splats_.push_back({at, StorageBytes(operand.storage)});
         splats_.push_back(row);
       } else {
-        place.stream = {at, walk(operand.value, operand.storage)};
+        place.stream = {at,
+                        walk(operand.value, operand.storage, operand.pattern)};
       }
       places_.operands.push_back(place);
     }
     for (size_t i = 0; i < lanes_.stores.size(); ++i) {
       const int value = lanes_.results[i];
       places_.stores.push_back(
-          {p.layout.First(value).at, walk(value, lanes_.stores[i].storage)});
+          {p.layout.First(value).at,
+           walk(value, lanes_.stores[i].storage, Pattern::kStream)});
     }
     if (walks_.size() > kWalks)
       return absl::OutOfRangeError("too many walks of a graph");
@@ -94,17 +97,20 @@ class LanesStage : public FusedStage {
       writes.push_back(p.layout.Of(value, block));
     const int64_t cols = p.preset.cols;
     const int64_t count = ElementsOf(p, p.layout.RowsOf(block));
-    const int64_t rows = count / cols, rest = count % cols;
     const double cycles = code_.row_cycles;
     const auto run = [&](int64_t first, int64_t some, int64_t width) {
       std::vector<int64_t> arguments(kLaneCount + 1);
       for (size_t w = 0; w < walks_.size(); ++w) {
-        const auto [kind, storage] = walks_[w];
+        const auto [kind, storage, pattern] = walks_[w];
+        // Elements of a row of lanes.
+        const int64_t lanes = pattern == Pattern::kRow ? 1 : cols;
         const int64_t size = StorageBytes(storage);
-        arguments[w] =
-            p.layout.Shift(kind, block, lanes_.elements / p.spec.rows * size) +
-            first * size;
-        arguments[kStrides + w] = cols * size;
+        const int64_t all = lanes_.elements / cols * lanes;
+        arguments[w] = p.layout.Shift(kind, block,
+                                      (lanes == cols ? lanes_.elements : all) /
+                                          p.spec.rows * size) +
+                       first / cols * lanes * size;
+        arguments[kStrides + w] = lanes * size;
       }
       arguments[kRowCount] = some;
       arguments[kLaneCount] = width;
@@ -118,13 +124,14 @@ class LanesStage : public FusedStage {
       const int pc = code_.exact >= 0 ? code_.exact : code_.main;
       p.builder.Run(pc, arguments, reads, writes, CyclesOf(cycles, some));
     };
+    const int64_t rows = count / cols, rest = count % cols;
     if (rows > 0) run(0, rows, cols);
     if (rest > 0) run(rows * cols, 1, rest);
   }
 
  private:
   // A walk of the code: how values are addressed, and their elements.
-  using Walk = std::pair<FusedLayout::Kind, Storage>;
+  using Walk = std::tuple<FusedLayout::Kind, Storage, Pattern>;
 
   int64_t ElementsOf(const FusedParts& p, int64_t rows) const {
     return p.spec.values[lanes_.results[0]].by_rows

@@ -89,6 +89,12 @@ bool NeedsWhole(const Node& node, int operand) {
          node.type.elements() > 1;
 }
 
+int64_t LinesOfBroadcast(const Node& node) {
+  const BroadcastRows all = RowsOfBroadcast(node);
+  const int64_t elements = node.operands[0].type().elements();
+  return !all.whole && all.rows > 1 && elements == all.rows ? all.rows : 0;
+}
+
 Piece RowOfBroadcast(const Node& node, int64_t rows) {
   const BroadcastRows all = RowsOfBroadcast(node);
   Piece piece = PiecesOf(node)[0];

@@ -16,6 +16,7 @@
 #include "host/compiler/kernels/lane_order.h"
 #include "host/compiler/kernels/lane_registers.h"
 #include "host/compiler/kernels/lane_spread.h"
+#include "host/compiler/kernels/lane_uses.h"
 
 namespace systole::lanes {
 namespace {
@@ -26,6 +27,8 @@ using vpu::Op;
 // Scalar registers: argument i is s(i + 1).
 constexpr int kStep = 9, kFirstConstant = 10;
 constexpr int Argument(int i) { return 1 + i; }
+// Instructions of a pair of groups of which two are worth their room.
+constexpr int kShortPair = 120;
 constexpr int kNever = std::numeric_limits<int>::max();
 
 class Emitter {
@@ -37,17 +40,18 @@ class Emitter {
         places_(places),
         base_(base),
         loop_(loop),
-        cols_(static_cast<int32_t>(preset.cols)),
+        preset_(preset),
         uses_(graph.size()),
         next_(graph.size(), 0) {}
 
-  // With `pairs`, iterations of two groups of eight rows precede those of one:
+  // A group has as many rows as a register. With `pairs`, iterations of two
+  // groups precede those of one:
   // while an instruction waits for the one before, the other group's runs.
   absl::StatusOr<LaneCode> Run(bool pairs) {
     code_.main = base_;
     steps_ = OrderOf(graph_, stores_);
     FindUses();
-    if (graph_.guarded()) AppendClear(code_.words);
+    if (graph_.guarded()) AppendClear(preset_, code_.words);
     Put(Make(Op::kLanes, 0, Argument(kLaneCount)));
     if (pairs) PrepareSecond();
     if (loop_ == Loop::kRows) HoldConstants();
@@ -61,11 +65,14 @@ class Emitter {
     if (absl::Status s = Steps(); !s.ok()) return s;
     loop_ == Loop::kRows ? NextRows() : NextPlace();
     if (!pairs)
-      code_.row_cycles = RowCycles(code_.words, loop_start_ - base_, 1);
+      code_.row_cycles =
+          RowCycles(code_.words, loop_start_ - base_, 1, preset_);
     for (const size_t branch : to_end_) SetTarget(code_.words[branch], Next());
     if (!graph_.guarded()) {
       Put(Make(Op::kHalt, 0));
-      code_.spread = AppendSpread(graph_, places_, cols_, base_, code_.words);
+      code_.spread =
+          AppendSpread(graph_, places_, static_cast<int32_t>(preset_.cols),
+                       base_, code_.words);
     }
     if (base_ + code_.words.size() > vpu::kImemWords) return TooLong();
     return std::move(code_);
@@ -115,84 +122,71 @@ class Emitter {
     for (int walk = 0; walk < kWalks; ++walk) {
       if (!WalkIsUsed(walk)) continue;
       second_[walk] = constants_.TakeLast();
-      Put(Make(Op::kSlli, kStep, Argument(kStrides + walk), 0, 3));
+      Put(Make(Op::kSlli, kStep, Argument(kStrides + walk), 0,
+               Log2(preset_.vector_rows())));
       Put(Make(Op::kAdd, second_[walk], Argument(walk), kStep));
     }
   }
-  bool WalkIsUsed(int walk) const {
-    const auto on = [&](const LanePlaces::Stream& stream) {
-      return stream.walk == walk;
-    };
-    for (Lane lane = 0; lane < graph_.size(); ++lane) {
-      const LaneNode& node = graph_.node(lane);
-      if (node.kind == LaneNode::Kind::kLoad &&
-          node.load.pattern == Pattern::kStream &&
-          on(places_.operands[node.load.operand].stream))
-        return true;
-    }
-    return std::any_of(places_.stores.begin(), places_.stores.end(), on);
-  }
+  bool WalkIsUsed(int walk) const { return UsesWalk(graph_, places_, walk); }
 
   absl::Status PairsOfGroups() {
-    constexpr int kBoth = 2 * vpu::kVectorRows;
+    const int both = 2 * preset_.vector_rows();
     const int rows = Argument(kRowCount);
     groups_.assign(1, {graph_.size(), LaneRegisters::kFirstHalf});
     groups_.push_back({graph_.size(), LaneRegisters::kSecondHalf});
     ReserveGuards();
-    Put(Make(Op::kLi, kStep, 0, 0, kBoth));
+    Put(Make(Op::kLi, kStep, 0, 0, both));
     const size_t skip = code_.words.size();
     Put(Make(Op::kBlt, 0, rows, kStep, 0));
     Put(Make(Op::kVl, 0, kStep));
     const int start = Next();
     if (absl::Status s = Steps(); !s.ok()) return s;
-    for (int walk = 0; walk < kWalks; ++walk) {
-      if (second_[walk] < 0) continue;
-      Put(Make(Op::kSlli, kStep, Argument(kStrides + walk), 0, 4));
-      Put(Make(Op::kAdd, Argument(walk), Argument(walk), kStep));
-      Put(Make(Op::kAdd, second_[walk], second_[walk], kStep));
+    Advance(2);
+    // A second pair with the registers that follow: an instruction need not
+    // wait for those of the pair before that read its destination.
+    size_t exit = 0;
+    if (Next() - start <= kShortPair) {
+      Put(Make(Op::kAddi, kStep, rows, 0, -both));
+      exit = code_.words.size();
+      Put(Make(Op::kBlt, 0, kStep, 0, 0));
+      if (absl::Status s = Steps(); !s.ok()) return s;
+      Advance(2);
     }
-    Put(Make(Op::kAddi, rows, rows, 0, -kBoth));
-    Put(Make(Op::kAddi, kStep, rows, 0, 1 - kBoth));
+    Put(Make(Op::kAddi, kStep, rows, 0, 1 - both));
     Put(Make(Op::kBlt, 0, 0, kStep, start));
-    code_.row_cycles = RowCycles(code_.words, start - base_, 2);
+    if (exit > 0) SetTarget(code_.words[exit], Next());
+    code_.row_cycles =
+        RowCycles(code_.words, start - base_, exit > 0 ? 4 : 2, preset_);
     to_end_.push_back(code_.words.size());
     Put(Make(Op::kBeq, 0, 0, rows, 0));
     SetTarget(code_.words[skip], Next());
     return absl::OkStatus();
   }
 
+  void Advance(int groups) {
+    for (int walk = 0; walk < kWalks; ++walk) {
+      if (!WalkIsUsed(walk)) continue;
+      const int at = Argument(walk), second = second_[walk];
+      Put(Make(Op::kSlli, kStep, Argument(kStrides + walk), 0,
+               Log2(groups * preset_.vector_rows())));
+      Put(Make(Op::kAdd, at, at, kStep));
+      if (groups > 1) Put(Make(Op::kAdd, second, second, kStep));
+    }
+    Put(Make(Op::kAddi, Argument(kRowCount), Argument(kRowCount), 0,
+             -groups * preset_.vector_rows()));
+  }
+
   // Constants are loaded once where there are registers for all.
   void HoldConstants() {
-    std::vector<uint32_t> bits;
-    const auto add = [&](Lane lane) {
-      const LaneNode& node = graph_.node(lane);
-      if (node.kind == LaneNode::Kind::kConstant && node.bits != 0 &&
-          std::find(bits.begin(), bits.end(), node.bits) == bits.end())
-        bits.push_back(node.bits);
-    };
-    for (const LaneStep& step : steps_) {
-      if (step.store != LaneStep::kCompute) {
-        add(step.lane);
-        continue;
-      }
-      for (const Lane source : SourcesOf(graph_.node(step.lane))) {
-        if (source >= 0) add(source);
-      }
-    }
+    const std::vector<uint32_t> bits = ConstantsOf(graph_, stores_, steps_);
     all_constants_ = static_cast<int>(bits.size()) <= constants_.size();
     if (!all_constants_) return;
     for (const uint32_t value : bits) Scalar(value);
   }
 
   void NextRows() {
-    for (int walk = 0; walk < kWalks; ++walk) {
-      if (!WalkIsUsed(walk)) continue;
-      Put(Make(Op::kSlli, kStep, Argument(kStrides + walk), 0, 3));
-      Put(Make(Op::kAdd, Argument(walk), Argument(walk), kStep));
-    }
-    const int rows = Argument(kRowCount);
-    Put(Make(Op::kAddi, rows, rows, 0, -vpu::kVectorRows));
-    Put(Make(Op::kBlt, 0, 0, rows, loop_start_));
+    Advance(1);
+    Put(Make(Op::kBlt, 0, 0, Argument(kRowCount), loop_start_));
   }
   // The number of rows is not needed any more.
   void BeginPlace() {
@@ -289,7 +283,10 @@ class Emitter {
     if (load.pattern == Pattern::kSplat) {
       Put(Make(Op::kLd32, *reg, 0, 0, static_cast<int32_t>(place.row)));
     } else {
+      const bool first_lane = load.pattern == Pattern::kRow;
+      if (first_lane) Put(Make(Op::kLanes, 0, Scalar(1)));
       PutRows(kLoadOps[static_cast<int>(load.storage)], *reg, place.stream);
+      if (first_lane) Put(Make(Op::kLanes, 0, Argument(kLaneCount)));
     }
     registers().Hold(*reg, lane);
     return *reg;
@@ -367,7 +364,7 @@ class Emitter {
   const int base_;
   const Loop loop_;
   int loop_start_ = 0;  // first instruction
-  const int32_t cols_;
+  const Preset& preset_;
   LaneCode code_;
   std::vector<size_t> to_end_;  // branches there
   std::vector<LaneStep> steps_;

@@ -70,9 +70,9 @@ struct LaneCode {
 };
 
 // Emits code for instruction memory index `base` on. `many_rows`: longer code,
-// of which two groups of eight rows run at a time, if the registers allow it.
-// Errors: ResourceExhausted (registers, instruction memory): the graph must be
-// divided.
+// of which two groups of rows (as many as a register has) run at a time, if the
+// registers allow it. Errors: ResourceExhausted (registers, instruction
+// memory): the graph must be divided.
 absl::StatusOr<LaneCode> Emit(const LaneGraph& graph,
                               const std::vector<LaneStore>& stores,
                               const LanePlaces& places, const Preset& preset,

@@ -32,23 +32,26 @@ int UnitOf(const vpu::Instr& x) {
 
 }  // namespace
 
-double RowCycles(const std::vector<uint64_t>& words, size_t first, int groups) {
-  std::array<int, kBanks + 1> units{};
-  int computed = 0;
+double RowCycles(const std::vector<uint64_t>& words, size_t first, int groups,
+                 const Preset& preset) {
+  std::array<double, kBanks + 1> units{};
+  double computed = 0;
+  const double of_step = 1.0 / static_cast<double>(preset.sublanes);
   for (size_t i = first; i < words.size(); ++i) {
     const int unit = UnitOf(vpu::Instr::Decode(words[i]));
     if (unit < 0) continue;
-    ++units[unit];
     const auto bank = static_cast<vpu::Bank>(unit);
-    computed += bank == vpu::Bank::kAlu0 || bank == vpu::Bank::kAlu1 ||
-                bank == vpu::Bank::kX;
+    const bool by_step = bank == vpu::Bank::kAlu0 || bank == vpu::Bank::kAlu1 ||
+                         bank == vpu::Bank::kX;
+    units[unit] += by_step ? of_step : 1;
+    if (by_step) computed += of_step;
   }
-  const int most = *std::max_element(units.begin(), units.end());
+  const double most = *std::max_element(units.begin(), units.end());
   // What is issued in a cycle each does not occupy a unit for longer.
   const auto issued = static_cast<double>(words.size() - first);
-  const double rows = groups * vpu::kVectorRows;
-  const int waits = groups > 1 ? most : std::max(most, computed);
-  return std::max(issued / rows, static_cast<double>(waits) / groups);
+  const double rows = groups * preset.vector_rows();
+  const double waits = groups > 1 ? most : std::max(most, computed);
+  return std::max(issued / rows, waits / groups);
 }
 
 }  // namespace systole::lanes

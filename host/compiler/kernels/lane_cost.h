@@ -10,14 +10,18 @@
 #include <cstdint>
 #include <vector>
 
+#include "systole/gen/presets.h"
+
 namespace systole::lanes {
 
 // Cycles a row of a loop, the instructions from `first` on, that computes
-// `groups` groups of eight rows in an iteration. An instruction occupies its
-// unit for a cycle a row (docs/vpu.md). Of two groups, one computes while the
+// `groups` groups of rows, of a register each, in an iteration. An instruction
+// occupies its unit for a cycle a row, an ALU and the cross unit for a cycle a
+// step of rows (docs/vpu.md). Of two groups, one computes while the
 // other one waits, so the unit with most instructions is the limit; of one,
 // each instruction waits for the one before.
-double RowCycles(const std::vector<uint64_t>& words, size_t first, int groups);
+double RowCycles(const std::vector<uint64_t>& words, size_t first, int groups,
+                 const Preset& preset);
 
 inline int64_t CyclesOf(double row_cycles, int64_t rows) {
   return static_cast<int64_t>(

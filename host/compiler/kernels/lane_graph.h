@@ -36,6 +36,7 @@ bool HasOneNan(ir::ElementType type);
 enum class Pattern : uint8_t {
   kStream,  // the one at the same position
   kSplat,   // the only one
+  kRow,     // that of the row of lanes, in lane 0
 };
 
 struct LaneLoad {

@@ -48,23 +48,24 @@ void AppendSave(int64_t at, std::vector<uint64_t>& words) {
   }
 }
 
-void AppendClear(std::vector<uint64_t>& words) {
+void AppendClear(const Preset& preset, std::vector<uint64_t>& words) {
   Words code(words);
-  code.Set(Op::kVl, vpu::kVectorRows);
+  code.Set(Op::kVl, preset.vector_rows());
   for (const int reg : kGuards) code.PutScalars(Op::kIor, reg, 0, 0);
 }
 
-size_t AppendCheck(int64_t at, int64_t lanes, std::vector<uint64_t>& words) {
+size_t AppendCheck(int64_t at, const Preset& preset,
+                   std::vector<uint64_t>& words) {
   Words code(words);
   const int found = kGuards[0];
-  code.Set(Op::kVl, vpu::kVectorRows);
+  code.Set(Op::kVl, preset.vector_rows());
   code.Put(Op::kIor, found, found, kGuards[1]);
-  for (int by = vpu::kVectorRows / 2; by > 0; by /= 2) {
+  for (int by = preset.vector_rows() / 2; by > 0; by /= 2) {
     code.Put(Op::kRotrow, kCross, found, 0, by);
     code.Put(Op::kIor, found, found, kCross);
   }
   code.Set(Op::kVl, 1);
-  for (int64_t by = lanes / 2; by > 0; by /= 2) {
+  for (int64_t by = preset.cols / 2; by > 0; by /= 2) {
     code.Put(Op::kRotl, kCross, found, 0, by);
     code.Put(Op::kIor, found, found, kCross);
   }
@@ -107,7 +108,7 @@ absl::StatusOr<LaneCode> EmitGuarded(
                                    Loop::kRows, /*many_rows=*/true));
       !s.ok())
     return s;
-  const size_t branch = AppendCheck(at, preset.cols, words);
+  const size_t branch = AppendCheck(at, preset, words);
   SetTarget(words[branch], next());
   AppendRestore(at, words);
   const absl::StatusOr<LaneCode> again =

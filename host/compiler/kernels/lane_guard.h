@@ -34,10 +34,11 @@ absl::StatusOr<LaneCode> EmitGuarded(
 // Each appends to `words`; `at` is the place of the bytes above.
 void AppendSave(int64_t at, std::vector<uint64_t>& words);
 // Clears the guards of all rows.
-void AppendClear(std::vector<uint64_t>& words);
+void AppendClear(const Preset& preset, std::vector<uint64_t>& words);
 // Ends the run if all guards were 0. Returns the index in `words` of the
 // branch where it goes on otherwise.
-size_t AppendCheck(int64_t at, int64_t lanes, std::vector<uint64_t>& words);
+size_t AppendCheck(int64_t at, const Preset& preset,
+                   std::vector<uint64_t>& words);
 void AppendRestore(int64_t at, std::vector<uint64_t>& words);
 // Sets a branch's target.
 void SetTarget(uint64_t& word, int64_t target);

@@ -43,6 +43,7 @@ class LaneRegisters {
   void Release(int reg) {
     if (held_[reg] >= 0) place_[held_[reg]] = -1;
     held_[reg] = kNone;
+    freed_[reg] = ++clock_;
     pinned_.erase(std::remove(pinned_.begin(), pinned_.end(), reg),
                   pinned_.end());
   }
@@ -54,17 +55,22 @@ class LaneRegisters {
   void Pin(int reg) { pinned_.push_back(reg); }
   void Unpin() { pinned_.clear(); }
 
-  // A free register of the bank, round robin; -1 if there is none.
+  // The free register of the bank that has been free for longest; -1 if there
+  // is none. Of two units, they take turns.
   int Free(Bank bank) {
-    const int count = end_[bank] - begin_[bank];
-    int& turn = turns_[bank];
-    for (int i = 0; i < count; ++i) {
-      // Neighbouring turns use different units.
-      const int at = (turn + i) % count;
-      const int reg = begin_[bank] + (count == 16 ? at % 2 * 8 + at / 2 : at);
-      if (held_[reg] != kNone || IsPinned(reg)) continue;
-      turn = (at + 1) % count;
-      return reg;
+    const int size = end_[bank] - begin_[bank];
+    const int units = size == 16 ? 2 : 1;
+    for (int i = 0; i < units; ++i) {
+      const int unit = (turns_[bank] + i) % units, count = size / units;
+      int best = -1;
+      for (int k = 0; k < count; ++k) {
+        const int reg = begin_[bank] + unit * count + k;
+        if (held_[reg] != kNone || IsPinned(reg)) continue;
+        if (best < 0 || freed_[reg] < freed_[best]) best = reg;
+      }
+      if (best < 0) continue;
+      turns_[bank] = (unit + 1) % units;
+      return best;
     }
     return -1;
   }
@@ -93,6 +99,8 @@ class LaneRegisters {
 
   std::array<int, 3> begin_, end_, turns_ = {};
   std::array<Lane, vpu::kVectorRegs> held_;
+  std::array<int, vpu::kVectorRegs> freed_ = {};  // when
+  int clock_ = 0;
   std::vector<int> place_;  // register of a value, or -1
   std::vector<int> pinned_;
 };

@@ -19,7 +19,7 @@ namespace systole::lanes {
 namespace {
 
 constexpr int kMostLevels = 4;       // of a pass
-constexpr int64_t kMostChunks = 16;  // rows of a line
+constexpr int64_t kMostChunks = 32;  // rows of a line
 constexpr int64_t kManyRows = 32;
 
 }  // namespace
@@ -111,7 +111,8 @@ absl::Status ReductionPasses::Emit(Pass pass, std::vector<uint64_t>& words) {
   places.stores = {{0, 1}};
   const absl::StatusOr<LaneCode> code = lanes::Emit(
       graph, {store}, places, preset_, static_cast<int>(words.size()),
-      Loop::kRows, Rows(pass) >= kManyRows);
+      Loop::kRows,
+      Rows(pass) >= std::max<int64_t>(kManyRows, 2 * preset_.vector_rows()));
   if (!code.ok()) return code.status();
   pass.pc = code->main;
   pass.cycles = code->row_cycles;

@@ -14,7 +14,7 @@
 // Passes take several levels of the tree at a time, in registers:
 //   levels  2^m elements of each line become one; the last pass adds the first
 //           value
-//   lanes   inner = 1: lines of up to 16 rows; what is left of a line is in one
+//   lanes   inner = 1: lines of up to 32 rows; what is left of a line is in one
 //           row, whose lanes are rotated
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_REDUCTION_PASSES_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_REDUCTION_PASSES_H_

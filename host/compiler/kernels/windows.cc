@@ -100,7 +100,7 @@ absl::Status AddRows(std::vector<CopyDimension> dimensions, int64_t first,
     sizes.push_back(d.size);
     lines *= d.size;
   }
-  if (lines * rows.size > kMostParts * vpu::kVectorRows)
+  if (lines * rows.size > kMostParts * vpu::kVectorSteps)
     return absl::ResourceExhaustedError("a window of too many parts");
   Ints index(sizes.size(), 0);
   for (int64_t i = 0; i < lines; ++i, ir::Advance(sizes, index)) {
@@ -109,10 +109,10 @@ absl::Status AddRows(std::vector<CopyDimension> dimensions, int64_t first,
       from += index[d] * dimensions[d].from;
       to += index[d] * dimensions[d].to;
     }
-    for (int64_t at = 0; at < rows.size; at += vpu::kVectorRows) {
+    for (int64_t at = 0; at < rows.size; at += vpu::kVectorSteps) {
       parts.push_back({(from + at * rows.from) * unit,
                        (to + at * rows.to) * unit,
-                       std::min<int64_t>(vpu::kVectorRows, rows.size - at),
+                       std::min<int64_t>(vpu::kVectorSteps, rows.size - at),
                        rows.from * unit, rows.to * unit, lanes});
     }
   }

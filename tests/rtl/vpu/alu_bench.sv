@@ -29,7 +29,7 @@ module alu_bench
   // verilator lint_on UNUSEDSIGNAL
 
   assign valid_o = write.valid;
-  assign place_o = {write.number, write.row};
+  assign place_o = {write.number, write.place.step};
 
   for (genvar c = 0; c < Cols; c++) begin : gen_lane
     always_ff @(posedge clk_i) begin
@@ -43,13 +43,13 @@ module alu_bench
     assign y_o[c] = wdata[c*32+:32];
   end
 
-  systole_vpu_alu #(.Cols(Cols), .Fast(1'b0)) u_hardware (
+  systole_vpu_alu #(.Lanes(Cols), .Fast(1'b0)) u_hardware (
       .clk_i,
       .rst_ni,
       .start_i,
       .op_i     (vpu_op_e'(op_i)),
       .number_i (place_i[5:3]),
-      .row_i    (place_i[2:0]),
+      .place_i  ('{step: place_i[2:0], mask: '1, whole: 1'b1}),
       .a_i      (a_q),
       .b_i      (b_q),
       .c_i      (c_q),
@@ -57,13 +57,13 @@ module alu_bench
       .write_o  (write),
       .wdata_o  (wdata)
   );
-  systole_vpu_alu #(.Cols(Cols), .Fast(1'b1)) u_fast (
+  systole_vpu_alu #(.Lanes(Cols), .Fast(1'b1)) u_fast (
       .clk_i,
       .rst_ni,
       .start_i,
       .op_i     (vpu_op_e'(op_i)),
       .number_i (place_i[5:3]),
-      .row_i    (place_i[2:0]),
+      .place_i  ('{step: place_i[2:0], mask: '1, whole: 1'b1}),
       .a_i      (a_q),
       .b_i      (b_q),
       .c_i      (c_q),

@@ -31,7 +31,7 @@ struct Memories {
 using vector_unit::Stalls;
 
 struct RunResult : vector_unit::RunResult {
-  std::array<int64_t, kUnits> busy{};  // rows that a unit started
+  std::array<int64_t, kUnits> busy{};  // rows or steps that a unit started
   int64_t nan = 0, inf = 0;            // elements among what was stored
   int64_t progress_cycles = 0;
   int64_t two_word_reads = 0;  // windows that need their second word
@@ -39,11 +39,11 @@ struct RunResult : vector_unit::RunResult {
 
 using Unit = vector_unit::Unit<Memories, RunResult>;
 
-// The models that are linked: mini and hardware, or v2 (vpu_wide_test).
+// The models that are linked: mini, single and hardware, or v2 (vpu_wide_test).
 std::vector<const char*> Presets();
 
-// preset: "mini" or "v2", or "hardware": mini with the lanes as hardware, not
-// as their simulation view.
+// preset: "mini" or "v2", "single": mini with one sublane, or "hardware": mini
+// with the lanes as hardware, not as their simulation view.
 std::unique_ptr<Unit> MakeUnit(std::string_view preset, uint32_t seed);
 
 }  // namespace systole::vpu_test

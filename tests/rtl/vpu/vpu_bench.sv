@@ -9,8 +9,9 @@ module vpu_bench
 #(
     parameter int unsigned Preset = PresetMini,
     parameter bit          Fast = 1'b1,  // the lanes' simulation view
-    localparam core_cfg_t Cfg = core_preset(Preset),
-    localparam int unsigned Masks = Cfg.Cols * 4 / 32
+    parameter int unsigned Sublanes = 0,  // 0: the preset's
+    localparam core_cfg_t  Of = core_preset(Preset),
+    localparam int unsigned Masks = Of.Cols * 4 / 32
 ) (
     input  logic               clk_i,
     input  logic               rst_ni,
@@ -29,21 +30,29 @@ module vpu_bench
     output logic [31:0]        vrd_addr_o [2],
     output logic [3:0]         vrd_need_o,
     input  logic [1:0]         vrd_rsp_valid_i,
-    input  logic [31:0]        vrd_data_i [2*Cfg.Cols],
+    input  logic [31:0]        vrd_data_i [2*Of.Cols],
     output logic               vwr_valid_o,
     input  logic               vwr_ready_i,
     output logic [31:0]        vwr_addr_o,
-    output logic [31:0]        vwr_data_o [Cfg.Cols],
+    output logic [31:0]        vwr_data_o [Of.Cols],
     output logic [31:0]        vwr_mask_o [Masks],
     output logic               acc_rd_valid_o,
     input  logic               acc_rd_ready_i,
     output logic [12:0]        acc_rd_row_o,
-    input  logic signed [31:0] acc_rd_data_i [Cfg.Cols],
+    input  logic signed [31:0] acc_rd_data_i [Of.Cols],
     output logic [5:0]         busy_o,
     output logic               stall_ub_o,
     output logic [15:0]        nan_o,
     output logic [15:0]        inf_o
 );
+  function automatic core_cfg_t with_sublanes();
+    core_cfg_t c;
+    c = Of;
+    if (Sublanes != 0) c.Sublanes = Sublanes;
+    return c;
+  endfunction
+  localparam core_cfg_t Cfg = with_sublanes();
+
   logic [$clog2(Cfg.Cols+1)-1:0] nan, inf;
   assign nan_o = 16'(nan);
   assign inf_o = 16'(inf);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "tests/rtl/vpu/bench.h"
 #include "tests/rtl/vpu/programs.h"
@@ -193,6 +194,23 @@ TEST_P(VpuSpeedTest, ProgramsOverlap) {
   std::printf("%d programs of 32 rows: %lld cycles\n", kRuns,
               static_cast<long long>(r.cycles));
   EXPECT_LE(r.cycles, kRuns * 32 + 25);
+}
+
+// Code of many operations a row: the ALUs take a step of rows a cycle.
+TEST_P(VpuSpeedTest, AlusTakeSteps) {
+  const int rows = unit_->preset().vector_rows(), rounds = 20;
+  const auto cycles = [&](int operations) {
+    std::string text = absl::StrCat("li s1, ", rows, "\nvl s1\n");
+    // Independent of each other, and in turns on both ALUs.
+    for (int i = 0; i < operations; ++i) {
+      absl::StrAppend(&text, "fma v", 16 + i % 2 * 8 + i / 2 % 4,
+                      ", s2, s3, s4\n");
+    }
+    return Cycles(text + "halt\n");
+  };
+  const int few = 2 * rounds, many = 6 * rounds;
+  EXPECT_EQ(cycles(many) - cycles(few),
+            (many - few) / 2 * rows / unit_->preset().sublanes);
 }
 
 // An empty program: what a vrun costs.

@@ -38,6 +38,7 @@ struct CoreConfig {
   int64_t wfifo_tiles;  // weight FIFO capacity in tiles of Rows x Cols elements
   int64_t load_buses;  // blocks of a tile along a row and along a column; all are loaded at once, a row of each a cycle
   int64_t vector_lanes;  // results a cycle of the vector unit (power of two up to Cols; bf16: Cols)
+  int64_t sublanes;  // bf16: rows of a vector register that each ALU and the cross unit take in a cycle, an eighth of its rows; int8: 1
   int64_t residual;  // int8: 1 if the vector unit adds a second operand to what it requantises; else 0
   int64_t segments;  // read windows of the systolic data setup: kernel tap runs packed into one pass
   int64_t queue_depth;  // descriptors a unit queue holds
@@ -61,6 +62,8 @@ struct CoreConfig {
   constexpr int64_t macs_per_cycle() const { return rows * cols; }
   // Rows of one of the two accumulator banks: the largest block of a matmul.
   constexpr int64_t acc_bank_rows() const { return acc_rows / 2; }
+  // Rows of a vector register (bf16).
+  constexpr int vector_rows() const { return 8 * static_cast<int>(sublanes); }
   constexpr int64_t tile_bytes() const { return rows * cols * element_bytes(); }
   // Bytes of a requantise parameter block (int8): int32 bias, int32 multiplier, int8 shift a column.
   constexpr int64_t param_block_bytes() const { return 9 * cols; }
@@ -92,18 +95,18 @@ struct Preset : CoreConfig {
 };
 
 inline constexpr std::array<Preset, 12> kPresets = {{
-    {{8, 8, Cell::kInt8, 1, 64, 65536, 16, 512, 8, 1, 8, 1, 4, 8, 1, 32}, {1, Memory::kHbm, 2, 0, 0, 0, 0}, "nano", 0},
-    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 2, 32, 1, 4, 8, 1, 64}, {1, Memory::kHbm, 4, 0, 0, 0, 0}, "edge", 1},
-    {{256, 256, Cell::kInt8, 1, 65536, 25165824, 8, 4096, 4, 1, 256, 1, 4, 8, 1, 128}, {1, Memory::kHbm, 8, 0, 0, 0, 0}, "v1", 2},
-    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 2, 8, 0, 4, 8, 1, 32}, {1, Memory::kHbm, 2, 0, 0, 0, 1}, "mini", 3},
-    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 8, 2, 128, 0, 4, 8, 1, 512}, {1, Memory::kHbm, 32, 0, 0, 0, 1}, "v2", 4},
-    {{32, 32, Cell::kBf16, 3, 1024, 1048576, 8, 1024, 8, 2, 32, 0, 4, 8, 1, 128}, {1, Memory::kHbm, 8, 0, 0, 0, 1}, "lite", 5},
-    {{8, 8, Cell::kInt8, 2, 64, 65536, 8, 1024, 8, 1, 2, 0, 4, 8, 0, 16}, {1, Memory::kAxi, 0, 33554432, 0, 0, 0}, "board8", 6},
-    {{16, 16, Cell::kInt8, 2, 145, 131072, 4, 1024, 8, 1, 2, 0, 2, 8, 0, 16}, {1, Memory::kAxi, 0, 33554432, 0, 0, 0}, "board", 7},
-    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 2, 8, 0, 4, 8, 1, 32}, {2, Memory::kHbm, 2, 0, 32768, 4, 1}, "minichip", 8},
-    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 8, 2, 128, 0, 4, 8, 1, 512}, {2, Memory::kHbm, 32, 0, 0, 64, 1}, "v2chip", 9},
-    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 2, 32, 1, 4, 8, 1, 64}, {1, Memory::kHbm, 4, 0, 32768, 0, 0}, "edgechip", 10},
-    {{32, 32, Cell::kBf16, 3, 1024, 1048576, 8, 1024, 8, 2, 32, 0, 4, 8, 1, 128}, {2, Memory::kHbm, 8, 0, 0, 16, 1}, "litechip", 11},
+    {{8, 8, Cell::kInt8, 1, 64, 65536, 16, 512, 8, 1, 8, 1, 1, 4, 8, 1, 32}, {1, Memory::kHbm, 2, 0, 0, 0, 0}, "nano", 0},
+    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 2, 32, 1, 1, 4, 8, 1, 64}, {1, Memory::kHbm, 4, 0, 0, 0, 0}, "edge", 1},
+    {{256, 256, Cell::kInt8, 1, 65536, 25165824, 8, 4096, 4, 1, 256, 1, 1, 4, 8, 1, 128}, {1, Memory::kHbm, 8, 0, 0, 0, 0}, "v1", 2},
+    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 2, 8, 2, 0, 4, 8, 1, 32}, {1, Memory::kHbm, 2, 0, 0, 0, 1}, "mini", 3},
+    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 8, 2, 128, 4, 0, 4, 8, 1, 512}, {1, Memory::kHbm, 32, 0, 0, 0, 1}, "v2", 4},
+    {{32, 32, Cell::kBf16, 3, 1024, 1048576, 8, 1024, 8, 2, 32, 2, 0, 4, 8, 1, 128}, {1, Memory::kHbm, 8, 0, 0, 0, 1}, "lite", 5},
+    {{8, 8, Cell::kInt8, 2, 64, 65536, 8, 1024, 8, 1, 2, 1, 0, 4, 8, 0, 16}, {1, Memory::kAxi, 0, 33554432, 0, 0, 0}, "board8", 6},
+    {{16, 16, Cell::kInt8, 2, 145, 131072, 4, 1024, 8, 1, 2, 1, 0, 2, 8, 0, 16}, {1, Memory::kAxi, 0, 33554432, 0, 0, 0}, "board", 7},
+    {{8, 8, Cell::kBf16, 3, 64, 131072, 16, 512, 8, 2, 8, 2, 0, 4, 8, 1, 32}, {2, Memory::kHbm, 2, 0, 32768, 4, 1}, "minichip", 8},
+    {{128, 128, Cell::kBf16, 3, 16384, 16777216, 8, 4096, 8, 2, 128, 4, 0, 4, 8, 1, 512}, {2, Memory::kHbm, 32, 0, 0, 64, 1}, "v2chip", 9},
+    {{32, 32, Cell::kInt8, 1, 1024, 524288, 8, 1024, 8, 2, 32, 1, 1, 4, 8, 1, 64}, {1, Memory::kHbm, 4, 0, 32768, 0, 0}, "edgechip", 10},
+    {{32, 32, Cell::kBf16, 3, 1024, 1048576, 8, 1024, 8, 2, 32, 2, 0, 4, 8, 1, 128}, {2, Memory::kHbm, 8, 0, 0, 16, 1}, "litechip", 11},
 }};
 
 // The preset of that name, or nullptr.

@@ -11,7 +11,7 @@
 
 namespace systole::vpu {
 
-inline constexpr int kVectorRows = 8;  // rows (of Cols lanes of 32 bits) of a vector register
+inline constexpr int kVectorSteps = 8;  // steps of a vector register, each of as many rows (of Cols lanes of 32 bits) as the core has sublanes
 inline constexpr int kVectorRegs = 40;  // vector registers
 inline constexpr int kBankRegs = 8;  // vector registers of a bank; a bank has one writer
 inline constexpr int kScalarRegs = 16;  // scalar registers of 32 bits; s0 is 0
@@ -61,7 +61,7 @@ enum class Op : uint8_t {
   kBeq = 0x10,  // go to instruction imm if a = b
   kBne = 0x11,  // go to instruction imm if a != b
   kBlt = 0x12,  // go to instruction imm if a < b, signed
-  kVl = 0x18,  // rows of the instructions that follow: min(a, 8); a <= 0 (signed) faults
+  kVl = 0x18,  // rows of the instructions that follow: a, at most imm and what a register has; a <= 0 (signed) faults
   kLanes = 0x19,  // lanes that loads and stores move: a; outside 1..Cols (signed) faults
   kFence = 0x1A,  // wait until every store has reached the unified buffer
   kHalt = 0x1F,  // end: wait until every instruction is complete and every store has reached the unified buffer
@@ -111,7 +111,7 @@ enum class Op : uint8_t {
   kMov = 0x90,  // a
   kRotl = 0x91,  // lane l = lane (l + imm + b) mod Cols of a
   kBcl = 0x92,  // every lane = lane (imm + b) mod Cols of a
-  kRotrow = 0x93,  // row i = row (i + imm + b) mod 8 of a
+  kRotrow = 0x93,  // row i = row (i + imm + b) of a, modulo the rows of a register
   kIota = 0x94,  // lane l = l + a
   kRnd = 0x95,  // pseudo-random bits: lane l of row i = mix(mix(b + i*Cols + l) ^ mix(a))
   kTpush = 0x98,  // append the rows of a to the transposer's matrix; after a tpop, begin a new one
@@ -135,7 +135,13 @@ enum class ImmKind : uint8_t {
   kOffset,  // addend of an address or index; 0 if left out
   kShift,  // 0..31
   kTarget,  // instruction index
+  kLimit,  // 0..63; 0, no limit, if left out
 };
+
+// Left out in text where it is 0.
+constexpr bool IsOptional(ImmKind kind) {
+  return kind == ImmKind::kOffset || kind == ImmKind::kLimit;
+}
 
 // An instruction, unpacked. c and imm share bits: a word is decoded into both.
 struct Instr {
@@ -228,8 +234,8 @@ inline constexpr std::array<OpInfo, 66> kOps = {{
      ImmKind::kTarget, 3, {{{'a', Kind::kSsrc}, {'b', Kind::kSsrc}, {'i', Kind::kNone}}},
      0x00000000C0003F00, "go to instruction imm if a < b, signed"},
     {"vl", Op::kVl, Class::kControl, Kind::kNone, Kind::kSsrc, Kind::kNone, Kind::kNone,
-     ImmKind::kNone, 1, {{{'a', Kind::kSsrc}}},
-     0xFFFFFFFFFFC03F00, "rows of the instructions that follow: min(a, 8); a <= 0 (signed) faults"},
+     ImmKind::kLimit, 2, {{{'a', Kind::kSsrc}, {'i', Kind::kNone}}},
+     0x00000000FFC03F00, "rows of the instructions that follow: a, at most imm and what a register has; a <= 0 (signed) faults"},
     {"lanes", Op::kLanes, Class::kControl, Kind::kNone, Kind::kSsrc, Kind::kNone, Kind::kNone,
      ImmKind::kNone, 1, {{{'a', Kind::kSsrc}}},
      0xFFFFFFFFFFC03F00, "lanes that loads and stores move: a; outside 1..Cols (signed) faults"},
@@ -379,7 +385,7 @@ inline constexpr std::array<OpInfo, 66> kOps = {{
      0x00000000C0000000, "every lane = lane (imm + b) mod Cols of a"},
     {"rotrow", Op::kRotrow, Class::kCross, Kind::kVdst, Kind::kVrow, Kind::kSsrc, Kind::kNone,
      ImmKind::kOffset, 4, {{{'d', Kind::kVdst}, {'a', Kind::kVrow}, {'b', Kind::kSsrc}, {'i', Kind::kNone}}},
-     0x00000000C0000000, "row i = row (i + imm + b) mod 8 of a"},
+     0x00000000C0000000, "row i = row (i + imm + b) of a, modulo the rows of a register"},
     {"iota", Op::kIota, Class::kCross, Kind::kVdst, Kind::kSsrc, Kind::kNone, Kind::kNone,
      ImmKind::kNone, 2, {{{'d', Kind::kVdst}, {'a', Kind::kSsrc}}},
      0xFFFFFFFFFFC00000, "lane l = l + a"},
