@@ -76,7 +76,6 @@ MUTANTS = [
     (UNIT, "place_o.whole = wide_q || last_o || 32'(sublane_of(row_q)) == Sublanes - 1;", "place_o.whole = 1'b1;"),
     (UNIT, "src.row0 || !wide_q;", "!wide_q;"),
     (UNIT, "wide_q <= Wide && !by_row(next.op);", "wide_q <= Wide;"),
-    (UNIT, "(row0_q + by) & row_t'(Sublanes * VpuVectorSteps - 1)", "row0_q + by"),
     (UNIT, "next.op == VopHalt && scan_q[1].older == '0", "next.op == VopHalt"),
     (UNIT, "(head_halt_q && last_o)", "head_halt_q"),
     (UNIT, "HeldBits'(push_i) - HeldBits'(pop) - HeldBits'(absorb)", "HeldBits'(push_i) - HeldBits'(pop)"),
