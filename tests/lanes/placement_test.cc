@@ -11,7 +11,6 @@
 
 #include "absl/strings/str_format.h"
 #include "host/compiler/kernels/device_plan.h"
-#include "host/compiler/kernels/lane_cost.h"
 #include "host/compiler/kernels/lane_instructions.h"
 #include "host/compiler/kernels/module_lowering.h"
 #include "host/ir/text.h"
@@ -98,32 +97,6 @@ TEST(PlacementTest, LongChainsBecomeAFewKernels) {
   absl::StrAppendFormat(&text, "  return %%v%d as \"r\"\n}\n", kLength);
   EXPECT_LE(PlacedOn("lite", text).all_kernels.size(), 12u);
   DeviceCheck("mini").Check(text, 3);
-}
-
-TEST(PlacementTest, CyclesOfARowAreThoseOfTheBusiestUnit) {
-  using vpu::Op;
-  const auto words = [](const std::vector<vpu::Instr>& code) {
-    std::vector<uint64_t> all;
-    for (const vpu::Instr& x : code) all.push_back(x.Encode());
-    return all;
-  };
-  // Registers 0 to 15 are those of the loads, 16 to 31 of the two ALUs.
-  const std::vector<uint64_t> code =
-      words({Make(Op::kLi, 9, 0, 0, 1), Make(Op::kLd32, 0, 1, 2, 0),
-             Make(Op::kLd32, 8, 1, 2, 0), Make(Op::kFadd, 16, 0, 8),
-             Make(Op::kFadd, 17, 16, 8), Make(Op::kFadd, 24, 17, 8),
-             Make(Op::kSt32, 24, 1, 2, 0)});
-  Preset preset = *FindPreset("mini");
-  preset.sublanes = 1;
-  EXPECT_EQ(RowCycles(code, 0, 1, preset), 3);  // one behind the other
-  EXPECT_EQ(RowCycles(code, 0, 2, preset), 1);  // two of ALU 0, of 16 rows
-  const std::vector<uint64_t> scalar = words({Make(Op::kLi, 9, 0, 0, 1)});
-  EXPECT_EQ(RowCycles(scalar, 0, 1, preset), 1.0 / 8);
-  // A step of rows a cycle; the loads and the store take a row.
-  preset.sublanes = 2;
-  EXPECT_EQ(RowCycles(code, 0, 1, preset), 1.5);
-  EXPECT_EQ(RowCycles(code, 0, 2, preset), 0.5);
-  EXPECT_EQ(RowCycles(scalar, 0, 1, preset), 1.0 / 16);
 }
 
 }  // namespace

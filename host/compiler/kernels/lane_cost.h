@@ -14,12 +14,9 @@
 
 namespace systole::lanes {
 
-// Cycles a row of a loop, the instructions from `first` on, that computes
-// `groups` groups of rows, of a register each, in an iteration. An instruction
-// occupies its unit for a cycle a row, an ALU and the cross unit for a cycle a
-// step of rows (docs/vpu.md). Of two groups, one computes while the
-// other one waits, so the unit with most instructions is the limit; of one,
-// each instruction waits for the one before.
+// Cycles a row of a long loop, the instructions from `first` on, that computes
+// `groups` groups of rows, of a register each, in an iteration; the unified
+// buffer refuses nothing.
 double RowCycles(const std::vector<uint64_t>& words, size_t first, int groups,
                  const Preset& preset);
 

@@ -9,6 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "host/compiler/kernels/lane_cost.h"
+#include "host/program/vpu_asm.h"
 #include "tests/rtl/vpu/bench.h"
 #include "tests/rtl/vpu/programs.h"
 
@@ -211,6 +213,39 @@ TEST_P(VpuSpeedTest, AlusTakeSteps) {
   const int few = 2 * rounds, many = 6 * rounds;
   EXPECT_EQ(cycles(many) - cycles(few),
             (many - few) / 2 * rows / unit_->preset().sublanes);
+}
+
+// What the compiler expects of loops: a chain of operations, with registers
+// that the next iteration needs at once; and one with registers to spare.
+TEST_P(VpuSpeedTest, LoopsTakeWhatTheCompilerExpects) {
+  const int rows = unit_->preset().vector_rows();
+  for (const char* body :
+       {"ld32 v0, s1, s9\nfsub v16, v0, s10\nfmul v17, v16, s10\n"
+        "fnma v18, v17, s10, v16\nexp2 v32, v18\nfma v16, v32, v17, v32\n"
+        "st32 v16, s2, s9\n",
+        "ld32 v0, s1, s9\nld32 v8, s1, s9, 4*L\nfadd v16, v0, v8\n"
+        "fmul v24, v16, v16\nst32 v24, s2, s9\n"
+        "ld32 v1, s1, s9\nld32 v9, s1, s9, 4*L\nfadd v17, v1, v9\n"
+        "fmul v25, v17, v17\nst32 v25, s2, s9\n",
+        "ld32 v0, s1, s9\nrotl v32, v0, s0, 4\nfmax v16, v0, v32\n"
+        "rotl v33, v16, s0, 2\nfmax v16, v16, v33\nst32 v16, s2, s9\n"}) {
+    const std::string text =
+        absl::StrCat("li s4, ", rows, "\nvl s4\nloop: ", body,
+                     "addi s3, s3, -1\nblt s0, s3, loop\nhalt\n");
+    const auto cycles = [&](uint32_t rounds) {
+      return Run(text, {0, 0x8000, rounds, 0, 0, 0, 0, 0, row_, 0x3F800000})
+          .cycles;
+    };
+    const auto code =
+        vpu::Assemble(text, "loop", {{"L", unit_->preset().cols}}, 0);
+    ASSERT_TRUE(code.ok());
+    std::vector<uint64_t> words(code->words.begin(), code->words.end() - 1);
+    const double expected =
+        rows * lanes::RowCycles(words, 2, 1, unit_->preset());
+    const double measured = static_cast<double>(cycles(40) - cycles(20)) / 20;
+    std::printf("%6.1f cycles, %6.1f expected\n", measured, expected);
+    EXPECT_NEAR(expected / measured, 1, 0.1) << body;
+  }
 }
 
 // An empty program: what a vrun costs.
