@@ -331,6 +331,33 @@ TEST_P(ProductsTest, DilatedInputs) {
   Convolution(c);
 }
 
+// Contractions of several sections.
+TEST_P(ProductsTest, LongContractions) {
+  Dot(1, 3, 4096, 9);
+  Dot(1, 3, 4097, 9);
+  Dot(1, 7, 1500, 6, "HIGH");
+  Dot(1, 2, 700, 3, "HIGHEST");
+  // Larger operands than its unified buffer.
+  if (GetParam() == std::string("mini")) return;
+  Dot(1, 3, 12'300, 9);
+  Dot(2, 130, 5000, 20);
+  Conv c;
+  c.features = 1500;  // a boundary within a tap
+  Convolution(c);
+  c.features = 1100;  // phases of one and of two sections
+  c.base = {2, 2};
+  c.window = {3, 4};
+  Convolution(c);
+  c = {};  // as a gradient of a kernel
+  c.input_batch = 3;
+  c.input_feature = c.kernel_input = 0;
+  c.output_batch = 2;
+  c.features = 9;
+  c.size = {26, 24};
+  c.window = {24, 22};
+  Convolution(c);
+}
+
 TEST_P(ProductsTest, RandomConvolutions) {
   std::mt19937_64 random(7);
   const auto from = [&](int64_t least, int64_t most) {

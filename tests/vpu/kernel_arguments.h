@@ -140,7 +140,8 @@ class KernelArguments {
 
   Args Other(const std::string& kernel) {
     const int64_t rows = Rows(), pitch = Pitch16();
-    if (kernel == "acc_bf16" || kernel == "acc_fp32" || kernel == "acc_sums")
+    if (kernel == "acc_bf16" || kernel == "acc_fp32" || kernel == "acc_sums" ||
+        kernel == "acc_more_sums")
       return {{"acc", draw_(0, 99)},
               {"dst", Place()},
               {"pitch", 2 * pitch},

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,7 @@ namespace {
 using compiler::CeilDiv;
 using compiler::RoundUp;
 
-constexpr const char kDrain[] = "acc_sums";
+constexpr const char kDrain[] = "acc_sums", kDrainMore[] = "acc_more_sums";
 constexpr int64_t kProductBlocks = 8, kLeastTiles = 2;
 // Of rows of the array: vectors that a tile of a panel serves at a time.
 constexpr int64_t kLinesOfPanel = 2;
@@ -70,12 +71,28 @@ ProductBlocks::ProductBlocks(const ir::Node& node, const Preset& preset,
       transposed_ ? n_tiles_ : static_cast<int64_t>(walk_.depths().size());
   right_rows_ = transposed_ ? n_ : k_;
   right_width_ = transposed_ ? k_ : n_;
+  pitch_ = PitchOf(2 * right_width_);
+}
+
+// The distance of rows of so many bytes in the unified buffer: the rows of a
+// tile that the weight loader reads in a cycle lie in different banks, if the
+// DMA can leave room between rows.
+int64_t ProductBlocks::PitchOf(int64_t bytes) const {
+  if (bytes % unit_ != 0) return bytes;
+  const int64_t row = 2 * preset_.cols;
+  for (int64_t more = 0; more < preset_.ub_banks; ++more) {
+    const int64_t pitch = bytes + more * unit_;
+    std::vector<compiler::WindowRead> reads;
+    for (int64_t i = 0; i < preset_.beat_bytes() / row; ++i)
+      reads.push_back({i * pitch, row});
+    if (compiler::WindowCycles(reads, preset_) == 1) return pitch;
+  }
+  return bytes;
 }
 
 int64_t ProductBlocks::StripBytes() const {
-  if (panel_ < n_tiles_)
-    return builder_.Align(2 * preset_.rows * panel_ * preset_.cols);
-  return Room(2 * right_width_ *
+  if (panel_ < n_tiles_) return builder_.Align(preset_.rows * pitch_);
+  return Room(pitch_ *
               std::min(transposed_ ? preset_.cols : preset_.rows, right_rows_));
 }
 
@@ -118,6 +135,7 @@ absl::Status ProductBlocks::Place(int64_t block) {
   if (!transposed_ && slots_ < strips_ && panel < n_tiles_ &&
       2 * n_ % unit_ == 0 && 2 * panel * preset_.cols % unit_ == 0) {
     panel_ = panel;
+    pitch_ = PitchOf(2 * panel_ * preset_.cols);
     strip_bytes_ = StripBytes();
     slots_ = std::clamp(builder_.Room() / strip_bytes_, least, 2 * strips_);
   }
@@ -130,10 +148,14 @@ absl::Status ProductBlocks::AddCode(std::vector<uint64_t>& words) {
   const absl::StatusOr<const kernels::Image*> image = ImageOf(preset_);
   if (!image.ok()) return image.status();
   image_ = *image;
-  kernels::Image::Part part = image_->PartOf(kDrain);
-  moved_ = static_cast<int64_t>(words.size()) - part.pc;
-  Move(part.words, moved_);
-  words.insert(words.end(), part.words.begin(), part.words.end());
+  for (const char* name : {kDrain, kDrainMore}) {
+    if (name == kDrainMore && walk_.sections().size() == 1) continue;
+    kernels::Image::Part part = image_->PartOf(name);
+    const int64_t by = static_cast<int64_t>(words.size()) - part.pc;
+    (name == kDrain ? moved_ : moved_more_) = by;
+    Move(part.words, by);
+    words.insert(words.end(), part.words.begin(), part.words.end());
+  }
   return absl::OkStatus();
 }
 
@@ -187,7 +209,8 @@ void ProductBlocks::Batch(int64_t first, int64_t end, int64_t a, int64_t c) {
     // A strip of columns holds one tile.
     const int64_t step = transposed_ ? 1 : end - tile;
     for (int64_t t = tile; t < end; t += step)
-      Add({lines, t, t + step, a + 2 * lines.offset, c});
+      for (size_t section = 0; section < walk_.sections().size(); ++section)
+        Add({lines, t, t + step, section, a + 2 * lines.offset, c});
   };
   if (panels) {  // one stays for all lines
     for (int64_t tile = 0; tile < n_tiles_; tile += group)
@@ -199,14 +222,23 @@ void ProductBlocks::Batch(int64_t first, int64_t end, int64_t a, int64_t c) {
 }
 
 void ProductBlocks::Add(Part part) {
-  // Strips of columns are needed in all passes, and so must stay.
-  const auto strips = static_cast<int64_t>(parts_.size()) + 1;
-  if (!parts_.empty() && (rows_ + part.rows() > bank_rows_ || Hides() ||
-                          (transposed_ && strips > slots_)))
+  if (!parts_.empty() &&
+      (rows_ + part.rows() > bank_rows_ || Hides() || !StripsStayFor(part)))
     MultiplyParts();
   part.sums = bank_ * bank_rows_ + rows_;
   rows_ += part.rows();
   parts_.push_back(part);
+}
+
+// Strips of columns are needed in all passes of the parts, and so must stay
+// while this one is added to them.
+bool ProductBlocks::StripsStayFor(const Part& part) const {
+  if (!transposed_) return true;
+  std::set<std::pair<int64_t, int64_t>> strips;
+  for (const Part& other : parts_)
+    strips.emplace(other.lines.line / m_, other.begin);
+  strips.emplace(part.lines.line / m_, part.begin);
+  return static_cast<int64_t>(strips.size()) <= slots_;
 }
 
 bool ProductBlocks::Hides() const {
@@ -219,12 +251,21 @@ bool ProductBlocks::Hides() const {
 }
 
 void ProductBlocks::MultiplyParts() {
-  for (size_t i = 0; i < walk_.depths().size(); ++i)
-    for (const Part& part : parts_) PushAndMultiply(part, i);
+  size_t most = 0;  // passes of a part
+  for (const Part& part : parts_) {
+    const auto& [first, end] = walk_.sections()[part.section];
+    most = std::max(most, end - first);
+  }
+  for (size_t i = 0; i < most; ++i) {
+    for (const Part& part : parts_) {
+      const auto& [first, end] = walk_.sections()[part.section];
+      if (first + i < end) PushAndMultiply(part, first + i);
+    }
+  }
   for (const Part& part : parts_) {
     const int64_t count = part.lines.count();
     for (int64_t t = part.begin; t < part.end; ++t) {
-      Drain(part.sums + (t - part.begin) * count, count,
+      Drain(part.section > 0, part.sums + (t - part.begin) * count, count,
             part.to + 4 * (n_ * part.lines.line + t * preset_.cols),
             std::min(preset_.cols, n_ - t * preset_.cols));
     }
@@ -239,8 +280,8 @@ void ProductBlocks::PushAndMultiply(const Part& part, size_t i) {
   const Depth& depth = walk_.depths()[i];
   const auto multiply = [&](int64_t first, int64_t last) {
     for (int64_t t = first; t < last; ++t) {
-      Multiply(part.lines, depth, part.from,
-               part.sums + (t - part.begin) * part.lines.count());
+      Multiply(part.lines, depth, i > walk_.sections()[part.section].first,
+               part.from, part.sums + (t - part.begin) * part.lines.count());
     }
   };
   if (transposed_) {
@@ -268,21 +309,20 @@ int64_t ProductBlocks::Strip(int64_t batch, int64_t strip, int64_t row,
   const int64_t from = panel * panel_ * preset_.cols;
   const int64_t offset =
       2 * (right_width_ * (batch * right_rows_ + row) + from);
-  if (found != held_.end()) {
+  if (found != held_.end())
     return strips_at_ + (found - held_.begin()) * strip_bytes_ + offset % unit_;
-  }
   const int64_t slot = next_slot_;
   next_slot_ = (next_slot_ + 1) % slots_;
   held_[slot] = wanted;
-  if (panel_ < n_tiles_) {
-    const int64_t at = strips_at_ + slot * strip_bytes_;
-    builder_.LoadRuns(right_, offset, at,
-                      2 * std::min(n_ - from, panel_ * preset_.cols),
-                      {{rows, 2 * n_, 2 * panel_ * preset_.cols}});
-    return at;
-  }
-  return Load(right_, offset, 2 * right_width_ * rows,
-              strips_at_ + slot * strip_bytes_);
+  const int64_t at = strips_at_ + slot * strip_bytes_;
+  const int64_t whole = 2 * right_width_;
+  if (panel_ == n_tiles_ && pitch_ == whole)
+    return Load(right_, offset, whole * rows, at);
+  const int64_t width =
+      panel_ == n_tiles_ ? right_width_ : panel_ * preset_.cols;
+  builder_.LoadRuns(right_, offset, at, std::min(whole - 2 * from, 2 * width),
+                    {{rows, whole, pitch_}});
+  return at;
 }
 
 // Pushes column tiles first to last - 1 of a pass; all have the same width.
@@ -295,8 +335,7 @@ void ProductBlocks::PushRows(int64_t batch, size_t i, int64_t first,
   isa::Tiles tiles;
   tiles.ub_addr =
       static_cast<uint32_t>(strip + 2 * preset_.cols * (first % panel_));
-  tiles.pitch = static_cast<uint32_t>(
-      2 * (panel_ < n_tiles_ ? panel_ * preset_.cols : n_));
+  tiles.pitch = static_cast<uint32_t>(pitch_);
   tiles.rows = static_cast<uint32_t>(depth.size);
   tiles.cols =
       static_cast<uint32_t>(std::min(preset_.cols, n_ - first * preset_.cols));
@@ -312,7 +351,7 @@ void ProductBlocks::PushColumns(int64_t batch, int64_t tile,
   tiles.header.flags |= isa::Tiles::kTranspose;
   tiles.ub_addr =
       static_cast<uint32_t>(Strip(batch, tile, row, rows, 0) + 2 * depth.k);
-  tiles.pitch = static_cast<uint32_t>(2 * k_);
+  tiles.pitch = static_cast<uint32_t>(pitch_);
   tiles.rows = static_cast<uint32_t>(rows);
   tiles.cols = static_cast<uint32_t>(depth.size);
   tiles.tiles = 1;
@@ -320,10 +359,10 @@ void ProductBlocks::PushColumns(int64_t batch, int64_t tile,
 }
 
 void ProductBlocks::Multiply(const Lines& lines, const Depth& depth,
-                             int64_t from, int64_t sums) {
+                             bool accumulate, int64_t from, int64_t sums) {
   const int64_t origin = depth.runs[0].offset;
   isa::Matmul m;
-  if (depth.k > 0) m.header.flags |= isa::Matmul::kAccumulate;
+  if (accumulate) m.header.flags |= isa::Matmul::kAccumulate;
   m.ub_base = static_cast<uint32_t>(from + 2 * origin);
   m.n = static_cast<uint32_t>(lines.n[0]);
   m.lines = m.ny = static_cast<uint32_t>(lines.n[1]);
@@ -345,14 +384,16 @@ void ProductBlocks::Multiply(const Lines& lines, const Depth& depth,
   builder_.Append(m);
 }
 
-void ProductBlocks::Drain(int64_t sums, int64_t count, int64_t to,
+void ProductBlocks::Drain(bool adds, int64_t sums, int64_t count, int64_t to,
                           int64_t cols) {
-  kernels::Call call = image_->Run(kDrain, {{"acc", sums},
-                                            {"dst", to},
-                                            {"pitch", 4 * n_},
-                                            {"rows", count},
-                                            {"cols", cols}});
-  call.run.pc = static_cast<uint32_t>(call.run.pc + moved_);
+  kernels::Call call =
+      image_->Run(adds ? kDrainMore : kDrain, {{"acc", sums},
+                                               {"dst", to},
+                                               {"pitch", 4 * n_},
+                                               {"rows", count},
+                                               {"cols", cols}});
+  call.run.pc =
+      static_cast<uint32_t>(call.run.pc + (adds ? moved_more_ : moved_));
   builder_.Append(call);
 }
 

@@ -16,10 +16,11 @@
 // contiguous. A strip stays in the unified buffer until another one needs its
 // slot.
 //
-// The sums of a part, lines and column tiles of a batch, are chains over all
-// passes: a pass starts from what the one before has left, which takes the way
-// through the array. Parts of few vectors take turns, so that the others hide
-// that time.
+// The sums of a part, a section of the contraction of lines and column tiles of
+// a batch, are chains over its passes: a pass starts from what the one before
+// has left, which takes the way through the array. Parts of few vectors take
+// turns, so that the others hide that time. The sums of later sections are
+// added to those of the first one as they leave the accumulators.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_PRODUCT_BLOCKS_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_PRODUCT_BLOCKS_H_
 
@@ -65,9 +66,10 @@ class ProductBlocks {
   int64_t Room(int64_t bytes) const { return builder_.Align(bytes + unit_); }
   int64_t LoadedBy(int64_t block) const;
   int64_t Load(int operand, int64_t offset, int64_t bytes, int64_t at);
-  struct Part {  // column tiles begin to end - 1 of lines
+  struct Part {  // column tiles begin to end - 1 of lines, one section
     Lines lines;
     int64_t begin, end;
+    size_t section;
     int64_t from, to;  // addresses of the lines and of result line 0
     int64_t sums = 0;  // accumulator row
 
@@ -77,27 +79,30 @@ class ProductBlocks {
   // Parts wait until they hide their chains or a bank is full.
   void Add(Part part);
   bool Hides() const;
+  bool StripsStayFor(const Part& part) const;
   void MultiplyParts();
   void PushAndMultiply(const Part& part, size_t i);
+  int64_t PitchOf(int64_t bytes) const;
   int64_t StripBytes() const;
   int64_t Strip(int64_t batch, int64_t strip, int64_t row, int64_t rows,
                 int64_t panel);
   void PushRows(int64_t batch, size_t i, int64_t first, int64_t last);
   void PushColumns(int64_t batch, int64_t tile, const Depth& depth);
-  void Multiply(const Lines& lines, const Depth& depth, int64_t from,
-                int64_t sums);
-  void Drain(int64_t sums, int64_t count, int64_t to, int64_t cols);
+  void Multiply(const Lines& lines, const Depth& depth, bool accumulate,
+                int64_t from, int64_t sums);
+  void Drain(bool adds, int64_t sums, int64_t count, int64_t to, int64_t cols);
 
   const Preset& preset_;
   KernelBuilder& builder_;
   const kernels::Image* image_ = nullptr;
-  int64_t moved_ = 0;  // by how much its code
+  int64_t moved_ = 0, moved_more_ = 0;  // by how much its code
   const bool transposed_;
   const int64_t m_, k_, n_, lines_;  // lines of all batches
   const int64_t unit_, bank_rows_, n_tiles_;
   const ProductWalk walk_;
   int64_t strips_ = 1, strip_bytes_ = 0;      // per batch
   int64_t right_rows_ = 1, right_width_ = 1;  // of a right matrix in HBM
+  int64_t pitch_ = 0;                         // of the rows of a strip, bytes
   int64_t block_ = 1;                         // lines per block
   int64_t panel_ = 1;                         // column tiles of a strip
   int64_t a_at_ = 0, a_bytes_ = 0;

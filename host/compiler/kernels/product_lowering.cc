@@ -107,6 +107,12 @@ class Product : private ProductNodes {
                 ir::HloDimensionAttributes{along});
   }
 
+  // Whether the unified buffer holds two strips of columns of a right matrix,
+  // and lines beside them.
+  bool ColumnsFit(int64_t depth) const {
+    return 2 * 2 * preset_.cols * depth <= preset_.ub_bytes / 4 * 3;
+  }
+
   // Whether the array can walk over lines in place: the contraction has runs
   // long enough for its segments. The first `lines` dimensions are the batch
   // and the lines.
@@ -172,15 +178,6 @@ class Product : private ProductNodes {
                    node_.type.shape);
   }
 
-  // A walk over an operand of a dot_general, with its dimensions in this order.
-  static Walk Ordered(const Ints& shape, const std::vector<Ints>& order) {
-    const Ints strides = ir::StridesOf(shape);
-    Walk walk;
-    for (const Ints& group : order)
-      for (const int64_t d : group) walk.Add(shape[d], strides[d]);
-    return walk;
-  }
-
   Value Dot() {
     const auto& a = node_.attr<ir::HloDotAttributes>();
     const Ints left = node_.operands[0].type().shape;
@@ -197,7 +194,8 @@ class Product : private ProductNodes {
         Ordered(right, {a.rhs_batching, a.rhs_contracting, columns});
     const Walk across =
         Ordered(right, {a.rhs_batching, columns, a.rhs_contracting});
-    const bool transposed = !straight.Dense() && across.Dense();
+    const bool transposed =
+        !straight.Dense() && across.Dense() && ColumnsFit(passes * k);
     const bool as_it_is = passes == 1 && a.lhs_batching.size() <= 1 && !dense &&
                           Walkable(walk, a.lhs_batching.size() + rows.size());
     const Value matrix = Parts(0, 2, [&](Value v) {
@@ -338,9 +336,9 @@ class Product : private ProductNodes {
     weights.Add(outputs, output_step);
     across.sizes.insert(across.sizes.begin() + 1, outputs);
     across.strides.insert(across.strides.begin() + 1, output_step);
-    const bool transposed = !weights.Dense() && across.Dense();
-
     const int64_t places = SizeOf(positions), depth = SizeOf(taps) * features;
+    const bool transposed =
+        !weights.Dense() && across.Dense() && ColumnsFit(passes * depth);
     const auto rank = static_cast<int64_t>(order.size());
     const Value matrix = Parts(0, rank - 1, [&](Value v) {
       v = Walked(v, Ordered(input, {order}));

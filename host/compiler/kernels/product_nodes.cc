@@ -10,7 +10,6 @@
 #include <utility>
 
 namespace systole::lanes {
-namespace {}  // namespace
 
 using ir::Attributes;
 using ir::ElementType;
@@ -23,6 +22,14 @@ using ir::Value;
 int64_t SizeOf(const Ints& shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1},
                          std::multiplies<>());
+}
+
+Walk Ordered(const Ints& shape, const std::vector<Ints>& order) {
+  const Ints strides = ir::StridesOf(shape);
+  Walk walk;
+  for (const Ints& group : order)
+    for (const int64_t d : group) walk.Add(shape[d], strides[d]);
+  return walk;
 }
 
 Value ProductNodes::Make(Op op, Type type, std::vector<Value> operands,

@@ -36,6 +36,8 @@ struct Walk {
 };
 
 int64_t SizeOf(const ir::Ints& shape);
+// A tensor's elements with its dimensions in the order of these lists.
+Walk Ordered(const ir::Ints& shape, const std::vector<ir::Ints>& order);
 
 class ProductNodes {
  public:

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "host/compiler/cost_model.h"
+#include "host/compiler/geometry.h"
 #include "host/compiler/pass_plan.h"
+#include "host/ir/hlo/products.h"
 
 namespace systole::lanes {
 namespace {
@@ -32,7 +34,7 @@ ProductWalk::ProductWalk(const ir::HloMatrixProductAttributes& attributes,
     : a_(attributes), preset_(preset), m_(m), k_(k) {
   const auto middle = static_cast<size_t>(1 + a_.lines);
   rows_ = Merged(1, middle);
-  depths_ = DepthsOf(Merged(middle, a_.sizes.size()));
+  SetDepths(Merged(middle, a_.sizes.size()));
 }
 
 std::vector<ProductWalk::Dimension> ProductWalk::Merged(size_t begin,
@@ -50,35 +52,45 @@ std::vector<ProductWalk::Dimension> ProductWalk::Merged(size_t begin,
   return merged;
 }
 
-std::vector<Depth> ProductWalk::DepthsOf(
-    std::vector<Dimension> dimensions) const {
+void ProductWalk::SetDepths(std::vector<Dimension> dimensions) {
   Dimension run = {1, 1};
   if (!dimensions.empty() && dimensions.back().step == 1) {
     run = dimensions.back();
     dimensions.pop_back();
   }
-  std::vector<compiler::Segment> runs;
+  std::vector<std::vector<compiler::Segment>> sections(
+      compiler::CeilDiv(k_, ir::kSectionTerms));
   std::vector<int64_t> index(dimensions.size(), 0);
   for (int64_t k = 0; k < k_; k += run.size) {
     int64_t offset = 0;
     for (size_t d = 0; d < index.size(); ++d)
       offset += index[d] * dimensions[d].step;
-    runs.push_back({0, kElementBytes * offset, run.size, k, 0});
+    for (int64_t first = k; first < k + run.size;) {
+      const int64_t section = first / ir::kSectionTerms;
+      const int64_t end =
+          std::min(k + run.size, (section + 1) * ir::kSectionTerms);
+      sections[section].push_back(
+          {0, kElementBytes * (offset + first - k), end - first, first, 0});
+      first = end;
+    }
     for (size_t d = index.size(); d-- > 0;) {
       if (++index[d] < dimensions[d].size) break;
       index[d] = 0;
     }
   }
-  std::vector<Depth> depths;
-  for (const std::vector<compiler::Segment>& pass : compiler::CutContraction(
-           runs, preset_.rows, preset_.segments, kElementBytes, BeyondField)) {
-    Depth& depth = depths.emplace_back();
-    depth.k = pass[0].weight;
-    depth.size = compiler::RowsOf(pass);
-    for (const compiler::Segment& s : pass)
-      depth.runs.push_back({s.byte / kElementBytes, s.len});
+  for (const std::vector<compiler::Segment>& runs : sections) {
+    const size_t first = depths_.size();
+    for (const std::vector<compiler::Segment>& pass :
+         compiler::CutContraction(runs, preset_.rows, preset_.segments,
+                                  kElementBytes, BeyondField)) {
+      Depth& depth = depths_.emplace_back();
+      depth.k = pass[0].weight;
+      depth.size = compiler::RowsOf(pass);
+      for (const compiler::Segment& s : pass)
+        depth.runs.push_back({s.byte / kElementBytes, s.len});
+    }
+    sections_.emplace_back(first, depths_.size());
   }
-  return depths;
 }
 
 std::vector<Lines> ProductWalk::LinesOf(int64_t first, int64_t end,

@@ -7,6 +7,7 @@
 #define SYSTOLE_HOST_COMPILER_KERNELS_PRODUCT_WALK_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "host/ir/hlo/attributes.h"
@@ -19,7 +20,8 @@ struct Run {
   int64_t offset, size;
 };
 
-// A pass through the array: the numbers that it contracts, from number k on.
+// A pass through the array: the numbers that it contracts, from number k on,
+// all of one section.
 struct Depth {
   int64_t k = 0, size = 0;
   std::vector<Run> runs;
@@ -48,6 +50,11 @@ class ProductWalk {
   // The passes in order; each takes as many numbers and segments as the array
   // allows.
   const std::vector<Depth>& depths() const { return depths_; }
+  // The passes of each section of the contraction (docs/hlo.md, "Products"):
+  // the first one, and the one behind the last.
+  const std::vector<std::pair<size_t, size_t>>& sections() const {
+    return sections_;
+  }
   // Lines first to end - 1 of the product, all of one batch, at most `most` per
   // descriptor.
   std::vector<Lines> LinesOf(int64_t first, int64_t end, int64_t most) const;
@@ -67,13 +74,14 @@ class ProductWalk {
 
   // Merges dimensions whose neighbours are contiguous.
   std::vector<Dimension> Merged(size_t begin, size_t end) const;
-  std::vector<Depth> DepthsOf(std::vector<Dimension> dimensions) const;
+  void SetDepths(std::vector<Dimension> dimensions);
 
   const ir::HloMatrixProductAttributes& a_;
   const Preset& preset_;
   const int64_t m_, k_;
   std::vector<Dimension> rows_;
   std::vector<Depth> depths_;
+  std::vector<std::pair<size_t, size_t>> sections_;
 };
 
 }  // namespace systole::lanes

@@ -114,8 +114,9 @@ absl::StatusOr<Literals> EvaluateMatrixProduct(const Node& node,
   const auto* y = reinterpret_cast<const uint16_t*>(rhs.data());
   std::vector<float> sums(batch * m * n);
   for (int64_t i = 0; i < batch; ++i) {
-    const absl::Status status = evaluation.products().Multiply(
-        m, k, n, x + i * m * k, y + i * k * n, sums.data() + i * m * n);
+    const absl::Status status =
+        MultiplySections(m, k, n, x + i * m * k, y + i * k * n,
+                         sums.data() + i * m * n, evaluation.products());
     if (!status.ok()) return status;
   }
   return Only(Literal(std::move(sums)));

@@ -59,8 +59,8 @@ absl::StatusOr<Literal> FloatProduct(int64_t m, int64_t k, int64_t n,
           all_right.data() + pass * k * n);
   }
   std::vector<float> sums(m * n);
-  const absl::Status status = unit.Multiply(m, k * count, n, all_left.data(),
-                                            all_right.data(), sums.data());
+  const absl::Status status = MultiplySections(
+      m, k * count, n, all_left.data(), all_right.data(), sums.data(), unit);
   if (!status.ok()) return status;
   for (float& sum : sums) sum = Canonical(sum + 0.0f);  // never -0
   if (result == ElementType::kFloat32) return Literal(std::move(sums));
@@ -187,6 +187,26 @@ ProductPasses PassesOf(ElementType a, ElementType b, Precision precision) {
       return {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 0}};
   }
   return {};
+}
+
+absl::Status MultiplySections(int64_t m, int64_t k, int64_t n,
+                              const uint16_t* a, const uint16_t* b, float* c,
+                              ProductUnit& unit) {
+  if (k <= kSectionTerms) return unit.Multiply(m, k, n, a, b, c);
+  std::fill(c, c + m * n, 0.0f);
+  std::vector<uint16_t> left(m * kSectionTerms);
+  std::vector<float> sums(m * n);
+  for (int64_t first = 0; first < k; first += kSectionTerms) {
+    const int64_t terms = std::min(kSectionTerms, k - first);
+    for (int64_t i = 0; i < m; ++i)
+      std::copy_n(a + i * k + first, terms, left.data() + i * terms);
+    if (absl::Status s =
+            unit.Multiply(m, terms, n, left.data(), b + first * n, sums.data());
+        !s.ok())
+      return s;
+    for (int64_t i = 0; i < m * n; ++i) c[i] += sums[i];
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Literal> MatrixProduct(int64_t m, int64_t k, int64_t n,

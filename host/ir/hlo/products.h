@@ -38,6 +38,16 @@ DotShape DotShapeOf(const Node& node);
 bool IsProductInDigits(ElementType type);
 int64_t MostDigitTerms(ElementType a, ElementType b);
 
+// A sum of more terms than this is that of sections of so many, each a chain
+// from +0, added from +0 in ascending order (docs/hlo.md, "Products").
+inline constexpr int64_t kSectionTerms = 4096;
+
+// c = a x b as the unit multiplies, section by section. A zero may have either
+// sign.
+absl::Status MultiplySections(int64_t m, int64_t k, int64_t n,
+                              const uint16_t* a, const uint16_t* b, float* c,
+                              ProductUnit& unit);
+
 // The m x n product of an m x k and a k x n matrix, row-major, in the element
 // type `result`. Floats are split into bf16 parts as the precision says,
 // multiplied by the unit, and rounded once to the type (docs/hlo.md,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 #include "absl/strings/str_cat.h"
@@ -79,14 +80,15 @@ float Part(float x, int part) {
   return Bfloat16(x);
 }
 
-TEST(HloNumericsTest, ProductsAreChainsInOrder) {
+TEST(HloNumericsTest, ProductsAreSumsOfChainsInOrder) {
   const std::vector<std::pair<std::string, std::vector<std::pair<int, int>>>>
       precisions = {
           {"DEFAULT", {{0, 0}}},
           {"HIGH", {{1, 0}, {0, 1}, {0, 0}}},
           {"HIGHEST", {{2, 0}, {1, 1}, {0, 2}, {1, 0}, {0, 1}, {0, 0}}}};
   const std::vector<std::vector<int>> shapes = {
-      {1, 5, 1}, {7, 33, 3}, {3, 40, 70}, {13, 8, 130}, {90, 17, 2}};
+      {1, 5, 1},   {7, 33, 3},  {3, 40, 70},  {13, 8, 130},
+      {90, 17, 2}, {2, 700, 3}, {1, 4096, 2}, {3, 9001, 2}};
   for (const auto& [precision, passes] : precisions) {
     for (const std::vector<int>& s : shapes) {
       const int m = s[0], k = s[1], n = s[2];
@@ -102,13 +104,18 @@ TEST(HloNumericsTest, ProductsAreChainsInOrder) {
       ASSERT_EQ(outputs.size(), 1u);
       for (int i = 0; i < m; ++i) {
         for (int j = 0; j < n; ++j) {
-          float sum = 0;
+          std::vector<float> sections;
+          int terms = 0;
           for (const auto& [left, right] : passes) {
             for (int p = 0; p < k; ++p) {
-              sum = std::fma(Part(a[i * k + p], left),
-                             Part(b[p * n + j], right), sum);
+              if (terms++ % 4096 == 0) sections.push_back(0);
+              sections.back() =
+                  std::fma(Part(a[i * k + p], left), Part(b[p * n + j], right),
+                           sections.back());
             }
           }
+          const float sum =
+              std::accumulate(sections.begin(), sections.end(), 0.0f);
           ASSERT_EQ(outputs[0].values<float>()[i * n + j], sum)
               << precision << " " << m << " " << k << " " << n;
         }

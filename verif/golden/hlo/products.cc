@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// docs/hlo.md, "Products": one chain for each result.
+// docs/hlo.md, "Products": a chain for each section of a result.
 #include <cmath>
 
 #include "verif/golden/fp32.h"
@@ -10,6 +10,8 @@
 
 namespace systole::golden::hlo {
 namespace {
+
+constexpr size_t kSection = 4096;  // terms of a chain, at most
 
 struct Pass {
   int left, right;  // number of the part, from 0
@@ -60,16 +62,21 @@ class Chains {
 
  private:
   uint64_t OfFloats(const Terms& terms) const {
-    float sum = 0;
+    float sum = 0, chain = 0;
+    size_t length = 0;
     for (const Pass& pass : passes_) {
       const std::vector<float>& left = left_[pass.left];
       const std::vector<float>& right = right_[pass.right];
       for (size_t i = 0; i < terms.left.size(); ++i) {
         const float x = terms.left[i] < 0 ? 0.0f : left[terms.left[i]];
-        sum = std::fma(x, right[terms.right[i]], sum);
+        chain = std::fma(x, right[terms.right[i]], chain);
+        if (++length < kSection) continue;
+        sum += chain;
+        chain = 0;
+        length = 0;
       }
     }
-    return FromReal(result_, sum + 0.0f);
+    return FromReal(result_, sum + chain);
   }
 
   uint64_t OfIntegers(const Terms& terms) const {
