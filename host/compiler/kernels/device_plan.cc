@@ -14,6 +14,7 @@
 #include "host/compiler/kernels/fused_nodes.h"
 #include "host/compiler/kernels/fusion.h"
 #include "host/compiler/kernels/kernel_link.h"
+#include "host/compiler/kernels/line_graph.h"
 #include "host/compiler/kernels/node_kernel.h"
 #include "host/compiler/kernels/node_kind.h"
 
@@ -105,9 +106,7 @@ class Planner {
     for (const bool by_rows : {true, false}) {
       fused = StagesOf(unit, kinds_, slots_, preset_, by_rows);
       if (fused.outputs.empty()) return;  // nothing needs it
-      kernel = InOwnBuffers([&](int64_t origin) {
-        return CompileFused(fused.spec, preset_, origin);
-      });
+      kernel = Fused(fused.spec);
       if (kernel.ok() || !HasRows(fused.spec)) break;
     }
     if (kernel.ok() && IsSlower(unit, *kernel)) {
@@ -127,6 +126,23 @@ class Planner {
     }
     if (nodes.size() == 1) return EmitNode(*nodes[0]);
     for (const Unit& half : HalvesOf(unit, fused.stages)) Emit(half);
+  }
+
+  // Stages go by lines if that is faster.
+  absl::StatusOr<KernelProgram> Fused(const FusedSpec& spec) const {
+    const auto compile = [&](const FusedSpec& stages) {
+      return InOwnBuffers([&](int64_t origin) {
+        return CompileFused(stages, preset_, origin);
+      });
+    };
+    absl::StatusOr<KernelProgram> kernel = compile(spec);
+    FusedSpec folded = spec;
+    if (!GoByLines(folded, preset_)) return kernel;
+    absl::StatusOr<KernelProgram> other = compile(folded);
+    const bool faster =
+        other.ok() &&
+        (!kernel.ok() || other->expected_cycles < kernel->expected_cycles);
+    return faster ? std::move(other) : std::move(kernel);
   }
 
   static bool HasRows(const FusedSpec& spec) {

@@ -41,6 +41,9 @@ struct FusedSpec {
       int value;
       Storage storage;
       Pattern pattern;
+      // One element for all chunks of a line, which is there once; a line for
+      // all lines.
+      bool of_line = false, once = false, is_line = false;
     };
     std::vector<Operand> operands;
     LaneGraph graph;
@@ -49,6 +52,18 @@ struct FusedSpec {
     // The same with guards, if that is shorter; else without stores.
     LaneGraph guarded;
     std::vector<LaneStore> guarded_stores;
+    bool guards() const { return !guarded.guards().empty(); }
+    // Elements of a line, whole rows of lanes, if the code goes by lines
+    // (line_graph.h); else 0.
+    int64_t line = 0;
+    // Reductions of lines by one operation: the lanes that are reduced. Results
+    // may then be missing.
+    struct Fold {
+      const ir::Node* node;
+      Lane lane = -1, guarded = -1;
+      int first = 0, result = 0;  // values
+    };
+    std::vector<Fold> folds;
   };
   // A reduction by one operation.
   struct Reduce {

@@ -29,8 +29,9 @@ std::vector<int> OperandsOf(const FusedSpec::Stage& stage) {
     return copy->operands;
   if (std::holds_alternative<FusedSpec::Product>(stage)) return {};
   std::vector<int> operands;
-  for (const auto& operand : std::get<FusedSpec::Lanes>(stage).operands)
-    operands.push_back(operand.value);
+  const auto& lanes = std::get<FusedSpec::Lanes>(stage);
+  for (const auto& operand : lanes.operands) operands.push_back(operand.value);
+  for (const auto& fold : lanes.folds) operands.push_back(fold.first);
   return operands;
 }
 
@@ -41,7 +42,10 @@ std::vector<int> ResultsOf(const FusedSpec::Stage& stage) {
     return {copy->result};
   if (const auto* product = std::get_if<FusedSpec::Product>(&stage))
     return {product->result};
-  return std::get<FusedSpec::Lanes>(stage).results;
+  const auto& lanes = std::get<FusedSpec::Lanes>(stage);
+  std::vector<int> results = lanes.results;
+  for (const auto& fold : lanes.folds) results.push_back(fold.result);
+  return results;
 }
 
 void RemoveUnreadCopies(FusedSpec& spec) {
@@ -60,7 +64,9 @@ void RemoveUnreadCopies(FusedSpec& spec) {
 }
 
 bool IsOnce(const FusedSpec& spec, const FusedSpec::Stage& stage) {
-  if (spec.rows == 1 || std::holds_alternative<FusedSpec::Reduce>(stage) ||
+  const auto* const lanes = std::get_if<FusedSpec::Lanes>(&stage);
+  if (spec.rows == 1 || (lanes != nullptr && !lanes->folds.empty()) ||
+      std::holds_alternative<FusedSpec::Reduce>(stage) ||
       std::holds_alternative<FusedSpec::Product>(stage))
     return false;
   const std::vector<int> operands = OperandsOf(stage);
@@ -159,12 +165,16 @@ void FusedLayout::ChooseRows() {
   int64_t fill = step_;  // rows that fill the lanes
   for (const FusedSpec::Stage& stage : spec_.stages) {
     const auto* lanes = std::get_if<FusedSpec::Lanes>(&stage);
-    if (lanes == nullptr || !spec_.values[lanes->results[0]].by_rows) continue;
-    const int64_t all = preset_.vector_rows() * preset_.cols;
+    if (lanes == nullptr || !spec_.values[ResultsOf(stage)[0]].by_rows)
+      continue;
+    // A register full of rows of lanes, or of lines.
+    const int64_t row = std::max(lanes->line, preset_.cols);
+    const int64_t all = preset_.vector_rows() * row;
     const int64_t elements = lanes->elements / spec_.rows;
-    const int64_t whole = std::lcm(
-        fill, elements < all ? preset_.cols / std::gcd(preset_.cols, elements)
-                             : all / std::gcd(all, elements));
+    const int64_t whole =
+        std::lcm(fill, elements < all && lanes->line == 0
+                           ? preset_.cols / std::gcd(preset_.cols, elements)
+                           : all / std::gcd(all, elements));
     if (whole * wanted <= spec_.rows) fill = whole;
   }
   block_rows_ =

@@ -9,6 +9,7 @@
 
 #include "host/compiler/kernels/lane_cost.h"
 #include "host/compiler/kernels/lane_guard.h"
+#include "host/compiler/kernels/line_graph.h"
 #include "host/compiler/kernels/reduction_passes.h"
 #include "host/ir/hlo/tree.h"
 
@@ -36,8 +37,9 @@ class LanesStage : public FusedStage {
   explicit LanesStage(const FusedSpec::Lanes& lanes) : lanes_(lanes) {}
 
   absl::Status Place(FusedParts& p) override {
-    const auto walk = [&](int value, Storage storage, Pattern pattern) {
-      const Walk wanted = {p.layout.KindOf(value), storage, pattern};
+    // `elements`: of a row of the code.
+    const auto walk = [&](int value, Storage storage, int64_t elements) {
+      const Walk wanted = {p.layout.KindOf(value), storage, elements};
       const auto found = std::find(walks_.begin(), walks_.end(), wanted);
       if (found == walks_.end()) walks_.push_back(wanted);
       return static_cast<int>(std::find(walks_.begin(), walks_.end(), wanted) -
@@ -45,25 +47,45 @@ class LanesStage : public FusedStage {
     };
     for (const FusedSpec::Lanes::Operand& operand : lanes_.operands) {
       LanePlaces::Operand place;
+      int64_t size = 0;  // of a chunk
       const int64_t at = p.layout.First(operand.value).at;
       if (operand.pattern == Pattern::kSplat) {
-        const Bytes row =
-            p.builder.Place("row of an element", 4 * p.preset.cols);
-        place.element = at;
-        place.row = row.at;
-        splats_.push_back({at, StorageBytes(operand.storage)});
-        splats_.push_back(row);
+        place = Splat(p, at, operand.storage);
       } else {
-        place.stream = {at,
-                        walk(operand.value, operand.storage, operand.pattern)};
+        const int64_t lanes =
+            operand.pattern == Pattern::kRow ? 1 : p.preset.cols;
+        place.stream = {at, kNoWalk};
+        const bool fixed =
+            p.layout.KindOf(operand.value) == FusedLayout::Kind::kFixed;
+        if (!operand.is_line || !fixed)
+          place.stream.walk = walk(operand.value, operand.storage,
+                                   operand.is_line ? 0
+                                   : operand.once  ? 1
+                                                   : lanes * Chunks(p));
+        size = StorageBytes(operand.storage) * lanes;
       }
-      places_.operands.push_back(place);
+      for (int64_t chunk = 0; chunk < Chunks(p); ++chunk) {
+        places_.operands.push_back(place);
+        place.stream.at += size;
+      }
+    }
+    for (const FusedSpec::Lanes::Fold& fold : lanes_.folds) {
+      const Storage storage = StorageOf(fold.node->type.element);
+      places_.operands.push_back(
+          Splat(p, p.layout.First(fold.first).at, storage));
+      places_.stores.push_back(
+          {p.layout.First(fold.result).at, walk(fold.result, storage, 1)});
     }
     for (size_t i = 0; i < lanes_.stores.size(); ++i) {
       const int value = lanes_.results[i];
-      places_.stores.push_back(
-          {p.layout.First(value).at,
-           walk(value, lanes_.stores[i].storage, Pattern::kStream)});
+      const Storage storage = lanes_.stores[i].storage;
+      LanePlaces::Stream stream = {
+          p.layout.First(value).at,
+          walk(value, storage, p.preset.cols * Chunks(p))};
+      for (int64_t chunk = 0; chunk < Chunks(p); ++chunk) {
+        places_.stores.push_back(stream);
+        stream.at += p.preset.cols * StorageBytes(storage);
+      }
     }
     if (walks_.size() > kWalks)
       return absl::OutOfRangeError("too many walks of a graph");
@@ -93,29 +115,26 @@ class LanesStage : public FusedStage {
       if (operand.pattern != Pattern::kSplat)
         reads.push_back(p.layout.Of(operand.value, block));
     }
-    for (const int value : lanes_.results)
+    for (const int value : Results())
       writes.push_back(p.layout.Of(value, block));
-    const int64_t cols = p.preset.cols;
+    const int64_t row = RowOf(p);
     const int64_t count = ElementsOf(p, p.layout.RowsOf(block));
     const double cycles = code_.row_cycles;
     const auto run = [&](int64_t first, int64_t some, int64_t width) {
       std::vector<int64_t> arguments(kLaneCount + 1);
       for (size_t w = 0; w < walks_.size(); ++w) {
-        const auto [kind, storage, pattern] = walks_[w];
-        // Elements of a row of lanes.
-        const int64_t lanes = pattern == Pattern::kRow ? 1 : cols;
+        const auto [kind, storage, elements] = walks_[w];
         const int64_t size = StorageBytes(storage);
-        const int64_t all = lanes_.elements / cols * lanes;
-        arguments[w] = p.layout.Shift(kind, block,
-                                      (lanes == cols ? lanes_.elements : all) /
-                                          p.spec.rows * size) +
-                       first / cols * lanes * size;
-        arguments[kStrides + w] = lanes * size;
+        const int64_t all = elements == row ? lanes_.elements
+                                            : lanes_.elements / row * elements;
+        arguments[w] = p.layout.Shift(kind, block, all / p.spec.rows * size) +
+                       first / row * elements * size;
+        arguments[kStrides + w] = elements * size;
       }
       arguments[kRowCount] = some;
       arguments[kLaneCount] = width;
       // Lanes without elements would tell of extreme ones.
-      if (code_.exact >= 0 && width == cols) {
+      if (code_.exact >= 0 && width == p.preset.cols) {
         std::vector<Bytes> more = writes;
         more.push_back(p.guards);
         return p.builder.Run(code_.main, arguments, reads, more,
@@ -124,33 +143,63 @@ class LanesStage : public FusedStage {
       const int pc = code_.exact >= 0 ? code_.exact : code_.main;
       p.builder.Run(pc, arguments, reads, writes, CyclesOf(cycles, some));
     };
-    const int64_t rows = count / cols, rest = count % cols;
-    if (rows > 0) run(0, rows, cols);
-    if (rest > 0) run(rows * cols, 1, rest);
+    const int64_t rows = count / row, rest = count % row;
+    if (rows > 0) run(0, rows, p.preset.cols);
+    if (rest > 0) run(rows * row, 1, rest);
   }
 
  private:
-  // A walk of the code: how values are addressed, and their elements.
-  using Walk = std::tuple<FusedLayout::Kind, Storage, Pattern>;
+  // A walk of the code: how values are addressed, and elements of a row.
+  using Walk = std::tuple<FusedLayout::Kind, Storage, int64_t>;
+
+  // Of a row of the code, which is a row of lanes or a line: elements, and rows
+  // of lanes.
+  int64_t RowOf(const FusedParts& p) const {
+    return std::max(lanes_.line, p.preset.cols);
+  }
+  int64_t Chunks(const FusedParts& p) const { return RowOf(p) / p.preset.cols; }
+
+  std::vector<int> Results() const {
+    std::vector<int> results = lanes_.results;
+    for (const auto& fold : lanes_.folds) results.push_back(fold.result);
+    return results;
+  }
+
+  LanePlaces::Operand Splat(FusedParts& p, int64_t element, Storage storage) {
+    const Bytes row = p.builder.Place("row of an element", 4 * p.preset.cols);
+    splats_.push_back({element, StorageBytes(storage)});
+    splats_.push_back(row);
+    LanePlaces::Operand place;
+    place.element = element;
+    place.row = row.at;
+    return place;
+  }
 
   int64_t ElementsOf(const FusedParts& p, int64_t rows) const {
-    return p.spec.values[lanes_.results[0]].by_rows
+    return p.spec.values[Results()[0]].by_rows
                ? rows * (lanes_.elements / p.spec.rows)
                : lanes_.elements;
   }
 
   absl::StatusOr<LaneCode> CodeFor(const FusedParts& p) const {
     const auto base = static_cast<int>(p.words.size());
-    const bool many = ElementsOf(p, p.layout.block_rows()) >=
-                      kManyRowsOfGraph * p.preset.cols;
-    if (many && !lanes_.guarded_stores.empty()) {
+    const int64_t rows = ElementsOf(p, p.layout.block_rows()) / RowOf(p);
+    const bool lines = lanes_.line > 0;
+    const bool many =
+        rows >= (lines ? 2 * p.preset.vector_rows() : kManyRowsOfGraph);
+    LineGraph exact = {lanes_.graph, lanes_.stores};
+    if (lines) exact = OverLines(lanes_, exact.graph, exact.stores, p.preset);
+    if (many && lanes_.guards()) {
+      LineGraph guarded = {lanes_.guarded, lanes_.guarded_stores};
+      if (lines)
+        guarded = OverLines(lanes_, guarded.graph, guarded.stores, p.preset);
       absl::StatusOr<LaneCode> code =
-          EmitGuarded(lanes_.guarded, lanes_.guarded_stores, lanes_.graph,
-                      lanes_.stores, places_, p.preset, p.guards.at, base);
+          EmitGuarded(guarded.graph, guarded.stores, exact.graph, exact.stores,
+                      places_, p.preset, p.guards.at, base);
       if (!absl::IsResourceExhausted(code.status())) return code;
     }
-    return Emit(lanes_.graph, lanes_.stores, places_, p.preset, base,
-                Loop::kRows, many);
+    return Emit(exact.graph, exact.stores, places_, p.preset, base, Loop::kRows,
+                many);
   }
 
   const FusedSpec::Lanes& lanes_;

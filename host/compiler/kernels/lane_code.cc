@@ -207,6 +207,8 @@ class Emitter {
   }
 
   void PutRows(Op op, int reg, const LanePlaces::Stream& stream) {
+    if (stream.walk == kNoWalk)
+      return Put(Make(op, reg, 0, 0, static_cast<int32_t>(stream.at)));
     const int address =
         group_ == 0 ? Argument(stream.walk) : second_[stream.walk];
     Put(Make(op, reg, address, Argument(kStrides + stream.walk),

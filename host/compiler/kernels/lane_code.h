@@ -27,7 +27,7 @@ struct LaneStore {
 // A run covers rows along three walks. Each walk has a start and a stride in
 // bytes from row to row. These constants are argument indices of a run of the
 // main entry.
-constexpr int kWalks = 3;
+constexpr int kWalks = 3, kNoWalk = -1;
 constexpr int kRowCount = kWalks;           // rows
 constexpr int kStrides = kWalks + 1;        // of each walk
 constexpr int kLaneCount = 2 * kWalks + 1;  // lanes of a row that are moved
@@ -49,7 +49,7 @@ enum class Loop : uint8_t {
 struct LanePlaces {
   struct Stream {
     int64_t at = 0;  // first row, relative to the start of the walk
-    int walk = 0;
+    int walk = 0;    // kNoWalk: all rows are there
   };
   struct Operand {
     Stream stream;

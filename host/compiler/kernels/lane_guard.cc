@@ -61,10 +61,10 @@ size_t AppendCheck(int64_t at, const Preset& preset,
   code.Set(Op::kVl, preset.vector_rows());
   code.Put(Op::kIor, found, found, kGuards[1]);
   for (int by = preset.vector_rows() / 2; by > 0; by /= 2) {
+    code.Set(Op::kVl, by);
     code.Put(Op::kRotrow, kCross, found, 0, by);
     code.Put(Op::kIor, found, found, kCross);
   }
-  code.Set(Op::kVl, 1);
   for (int64_t by = preset.cols / 2; by > 0; by /= 2) {
     code.Put(Op::kRotl, kCross, found, 0, by);
     code.Put(Op::kIor, found, found, kCross);

@@ -28,19 +28,21 @@ std::vector<int> NeedsOf(const LaneGraph& graph) {
 
 class Order {
  public:
-  explicit Order(const LaneGraph& graph)
+  Order(const LaneGraph& graph, const std::vector<LaneStore>& stores)
       : graph_(graph),
         needs_(NeedsOf(graph)),
         done_(graph.size()),
-        guards_(graph.size()) {
+        guards_(graph.size()),
+        stores_(graph.size()) {
+    for (size_t i = 0; i < stores.size(); ++i)
+      stores_[stores[i].lane].push_back(static_cast<int>(i));
     for (const LaneGraph::LaneGuard& guard : graph.guards())
       guards_[guard.of].push_back(guard.lane);
   }
 
-  void Store(Lane lane, int store) {
+  void Store(Lane lane) {
     Compute(lane);
-    Guards(lane);
-    steps_.push_back({lane, store});
+    Stores(lane);
   }
   std::vector<LaneStep> Take() { return std::move(steps_); }
 
@@ -65,6 +67,7 @@ class Order {
         if (done_[lane]) continue;  // a guard computed it
         done_[lane] = true;
         steps_.push_back({lane, LaneStep::kCompute});
+        if (!stores_[lane].empty()) Stores(lane);
         continue;
       }
       stack.emplace_back(lane, true);
@@ -73,6 +76,13 @@ class Order {
                        [&](Lane x, Lane y) { return needs_[x] < needs_[y]; });
       for (const Lane source : sources) stack.emplace_back(source, false);
     }
+  }
+
+  // Those of a value that is there.
+  void Stores(Lane lane) {
+    Guards(lane);
+    for (const int store : std::exchange(stores_[lane], {}))
+      steps_.push_back({lane, store});
   }
 
   // Those of an argument that is there.
@@ -87,6 +97,7 @@ class Order {
   const std::vector<int> needs_;
   std::vector<bool> done_;
   std::vector<std::vector<Lane>> guards_;  // of each argument
+  std::vector<std::vector<int>> stores_;   // of each value
   std::vector<LaneStep> steps_;
 };
 
@@ -94,9 +105,8 @@ class Order {
 
 std::vector<LaneStep> OrderOf(const LaneGraph& graph,
                               const std::vector<LaneStore>& stores) {
-  Order order(graph);
-  for (size_t i = 0; i < stores.size(); ++i)
-    order.Store(stores[i].lane, static_cast<int>(i));
+  Order order(graph, stores);
+  for (const LaneStore& store : stores) order.Store(store.lane);
   return order.Take();
 }
 

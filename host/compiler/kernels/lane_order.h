@@ -21,7 +21,7 @@ struct LaneStep {
   int store;  // or one of the above
 };
 
-// A guard follows as soon as its argument is there.
+// Guards and stores follow as soon as their values are there.
 std::vector<LaneStep> OrderOf(const LaneGraph& graph,
                               const std::vector<LaneStore>& stores);
 

@@ -17,6 +17,7 @@
 #include "host/compiler/kernels/shard_lowering.h"
 #include "host/compiler/kernels/top_k_lowering.h"
 #include "host/compiler/kernels/window_order.h"
+#include "host/ir/duplicates.h"
 
 namespace systole::lanes {
 namespace {
@@ -71,10 +72,12 @@ void Lower(ir::Module& module, const Preset& preset) {
 }  // namespace
 
 void LowerModule(ir::Module& module, const Preset& preset) {
+  ir::RemoveDuplicates(module);
   LowerRandomNumbers(module);
   LowerShards(module, preset);
   MoveChannelsLast(module);
   Lower(module, preset);
+  ir::RemoveDuplicates(module);
   SplitPermutations(module, preset);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "host/compiler/kernels/buffer_copy.h"
@@ -137,28 +138,11 @@ Lane ReductionPasses::OfLevels(int64_t count, const LoadElement& load,
 Lane ReductionPasses::OfLanes(LaneGraph& graph, int64_t count,
                               const LoadElement& load,
                               const CombineLanes& combine) const {
-  const LaneBuilder g{graph};
   const int64_t cols = preset_.cols;
   std::vector<Lane> rows;
   for (int64_t i = 0; i < (count + cols - 1) / cols; ++i)
     rows.push_back(load(i));
-  for (int64_t half = ir::FirstHalf(count); half > 0; half /= 2) {
-    const int64_t pairs = count - half;
-    for (int64_t i = 0; i * cols < pairs; ++i) {
-      const Lane other = half >= cols ? rows[i + half / cols]
-                                      : g(vpu::Op::kRotl, rows[i], g.K(half));
-      const Lane both = combine(rows[i], other);
-      const int64_t here = std::min(pairs - i * cols, cols);
-      // Lanes without a pair keep their element.
-      rows[i] = here == std::min(half, cols)
-                    ? both
-                    : g(vpu::Op::kSel,
-                        g(vpu::Op::kIlt, g(vpu::Op::kIota, g.K(0)), g.K(here)),
-                        both, rows[i]);
-    }
-    count = half;
-  }
-  return rows[0];
+  return ReduceRows(graph, std::move(rows), count, cols, combine);
 }
 
 // Elements of a line that a pass keeps, next to each other.

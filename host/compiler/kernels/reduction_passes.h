@@ -26,6 +26,7 @@
 #include "absl/status/status.h"
 #include "host/compiler/kernels/kernel_program.h"
 #include "host/compiler/kernels/lane_graph.h"
+#include "host/compiler/kernels/line_graph.h"
 #include "host/ir/module.h"
 #include "systole/gen/presets.h"
 
@@ -62,8 +63,6 @@ class ReductionPasses {
     double cycles = 0;  // of a row
   };
   using LoadElement = std::function<Lane(int64_t)>;
-  using CombineLanes = std::function<Lane(Lane, Lane)>;
-
   // Whether one pass takes all of such lines.
   bool FitsLanes(int64_t count) const;
   absl::Status Emit(Pass pass, std::vector<uint64_t>& words);

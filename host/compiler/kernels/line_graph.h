@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Graphs of lanes whose rows are lines: a line is some rows of lanes, its
+// chunks, one after the other. So what belongs to a line is loaded once for
+// all of its chunks, and the line can be reduced while it is computed.
+#ifndef SYSTOLE_HOST_COMPILER_KERNELS_LINE_GRAPH_H_
+#define SYSTOLE_HOST_COMPILER_KERNELS_LINE_GRAPH_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "host/compiler/kernels/fused_kernel.h"
+#include "host/compiler/kernels/lane_code.h"
+#include "host/compiler/kernels/lane_graph.h"
+#include "systole/gen/presets.h"
+
+namespace systole::lanes {
+
+// Reduces `count` elements, rows of `cols` lanes, by halves (docs/hlo.md). The
+// result is in lane 0. Lanes behind the last element may hold anything.
+using CombineLanes = std::function<Lane(Lane, Lane)>;
+Lane ReduceRows(LaneGraph& graph, std::vector<Lane> rows, int64_t count,
+                int64_t cols, const CombineLanes& combine);
+
+// The graph of a stage that reduces lines, for a line. Operand o of the stage
+// is operand o * chunks + c for chunk c, or for all of them operand o * chunks;
+// the stores are numbered likewise. Behind the operands come the first values
+// of the reductions; before the stores, their results.
+struct LineGraph {
+  LaneGraph graph;
+  std::vector<LaneStore> stores;
+};
+// `stage_graph`, `stores`: those of the stage, with guards or without.
+LineGraph OverLines(const FusedSpec::Lanes& stage, const LaneGraph& stage_graph,
+                    const std::vector<LaneStore>& stores, const Preset& preset);
+
+// Lets stages of lanes go by lines where a reduction of long lines follows,
+// which they do themselves, and where an operand is one line that is repeated,
+// which is then not written out. Whether there is such a stage.
+bool GoByLines(FusedSpec& spec, const Preset& preset);
+
+}  // namespace systole::lanes
+
+#endif  // SYSTOLE_HOST_COMPILER_KERNELS_LINE_GRAPH_H_

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Stages whose rows are lines (host/compiler/kernels/line_graph.h): elementwise
+// operations whose results are reduced along lines of whole rows of lanes, and
+// duplicates that become one.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "host/ir/duplicates.h"
+#include "host/ir/text.h"
+#include "tests/lanes/device_check.h"
+
+namespace systole::lanes {
+namespace {
+
+std::string Region(const std::string& type, const std::string& op) {
+  return absl::StrFormat(R"({
+    %%p = %1$s[] parameter()
+    %%q = %1$s[] parameter()
+    %%t = %1$s[] hlo.%2$s(%%p, %%q)
+    return %%t
+  })",
+                         type, op);
+}
+
+class LinesTest : public testing::TestWithParam<const char*> {
+ protected:
+  LinesTest() : check_(GetParam()) {}
+
+  int64_t Width() const { return FindPreset(GetParam())->cols; }
+  // As many as two groups of rows, and some.
+  int64_t Lines() const {
+    return 2 * FindPreset(GetParam())->vector_rows() + 5;
+  }
+
+  void Check(const std::string& body, int64_t lines, int64_t columns) {
+    check_.Check(absl::StrReplaceAll(
+                     absl::StrCat("module @m {\n", body, "}\n"),
+                     {{"[A,B]", absl::StrFormat("[%d,%d]", lines, columns)},
+                      {"[A]", absl::StrFormat("[%d]", lines)},
+                      {"[B]", absl::StrFormat("[%d]", columns)},
+                      {"COUNT", Region("i32", "add")},
+                      {"SUM", Region("f32", "add")},
+                      {"LARGEST", Region("f32", "maximum")}}),
+                 ++seed_);
+  }
+
+  DeviceCheck check_;
+  uint64_t seed_ = 0;
+};
+
+constexpr char kSoftmax[] = R"(  %x = f32[A,B] parameter(), name="x"
+  %low = f32[] constant(), data=[-inf]
+  %zero = f32[] constant(), data=[0]
+  %y = f32[A,B] hlo.add(%x, %x)
+  %l = f32[A] hlo.reduce(%y, %low), dimensions=[1] LARGEST
+  %ll = f32[A,B] hlo.broadcast_in_dim(%l), dimensions=[0]
+  %d = f32[A,B] hlo.subtract(%y, %ll)
+  %e = f32[A,B] hlo.exponential(%d)
+  %s = f32[A] hlo.reduce(%e, %zero), dimensions=[1] SUM
+  %ss = f32[A,B] hlo.broadcast_in_dim(%s), dimensions=[0]
+  %r = f32[A,B] hlo.divide(%e, %ss)
+  return %r as "r"
+)";
+
+TEST_P(LinesTest, Softmax) {
+  for (const int64_t chunks : {1, 2, 3, 4, 7, 8})
+    Check(kSoftmax, Lines(), chunks * Width());
+  Check(kSoftmax, 40 * Lines(), 2 * Width());
+  Check(kSoftmax, Lines(), 64 * Width());  // too long
+}
+
+TEST_P(LinesTest, SeveralReductionsOfAStage) {
+  const char kBody[] = R"(  %x = f32[A,B] parameter(), name="x"
+  %g = f32[A,B] parameter(), name="g"
+  %m = f32[A] parameter(), name="m"
+  %zero = f32[] parameter(), name="zero"
+  %mm = f32[A,B] hlo.broadcast_in_dim(%m), dimensions=[0]
+  %d = f32[A,B] hlo.subtract(%x, %mm)
+  %gd = f32[A,B] hlo.multiply(%g, %d)
+  %h = f32[A,B] hlo.negate(%g)
+  %s = f32[A] hlo.reduce(%gd, %zero), dimensions=[1] SUM
+  %t = f32[A] hlo.reduce(%h, %zero), dimensions=[1] SUM
+  %u = f32[A] hlo.reduce(%d, %zero), dimensions=[1] LARGEST
+  %v = f32[A] hlo.reduce(%gd, %zero), dimensions=[1] LARGEST
+  return %s as "s", %t as "t", %u as "u", %v as "v"RETURNS
+)";
+  for (const char* more :
+       {"", ", %gd as \"gd\"", ", %d as \"d\", %h as \"h\""}) {
+    for (const int64_t chunks : {1, 4}) {
+      Check(absl::StrReplaceAll(kBody, {{"RETURNS", more}}), Lines(),
+            chunks * Width());
+    }
+  }
+}
+
+TEST_P(LinesTest, Types) {
+  // Words only: halves are rounded as they are stored.
+  Check(R"(  %x = i32[A,B] parameter(), name="x"
+  %h = bf16[A,B] parameter(), name="h"
+  %zero = i32[] constant(), data=[5]
+  %none = bf16[] constant(), data=[0]
+  %y = i32[A,B] hlo.multiply(%x, %x)
+  %s = i32[A] hlo.reduce(%y, %zero), dimensions=[1] COUNT
+  %k = bf16[A,B] hlo.add(%h, %h)
+  %f = f32[A,B] hlo.convert(%k)
+  %first = f32[] hlo.convert(%none)
+  %t = f32[A] hlo.reduce(%f, %first), dimensions=[1] SUM
+  return %s as "s", %t as "t", %k as "k"
+)",
+        Lines(), 3 * Width());
+}
+
+// A broadcast whose lines are longer or shorter than those that are reduced.
+TEST_P(LinesTest, LinesOfOtherLengths) {
+  const char kBody[] = R"(module @m {
+  %%x = f32[%1$d,%2$d] parameter(), name="x"
+  %%m = f32[%3$d] parameter(), name="m"
+  %%zero = f32[] constant(), data=[0]
+  %%mm = f32[%3$d,%4$d] hlo.broadcast_in_dim(%%m), dimensions=[0]
+  %%mx = f32[%1$d,%2$d] hlo.reshape(%%mm)
+  %%y = f32[%1$d,%2$d] hlo.multiply(%%x, %%mx)
+  %%s = f32[%1$d] hlo.reduce(%%y, %%zero), dimensions=[1] %5$s
+  return %%s as "s"
+}
+)";
+  const int64_t lines = 2 * Lines(), row = 4 * Width();
+  for (const int64_t of : {row / 4, row / 2, row, 2 * row}) {
+    check_.Check(absl::StrFormat(kBody, lines, row, lines * row / of, of,
+                                 Region("f32", "add")),
+                 ++seed_);
+  }
+}
+
+// Lines that are the same for all, beside what each line has one of.
+TEST_P(LinesTest, RepeatedLines) {
+  const char kBody[] = R"(  %x = f32[A,B] parameter(), name="x"
+  %scale = f32[B] parameter(), name="scale"
+  %shift = bf16[B] parameter(), name="shift"
+  %m = f32[A] parameter(), name="m"
+  %c = f32[B] hlo.convert(%shift)
+  %g = f32[A,B] hlo.broadcast_in_dim(%scale), dimensions=[1]
+  %h = f32[A,B] hlo.broadcast_in_dim(%c), dimensions=[1]
+  %mm = f32[A,B] hlo.broadcast_in_dim(%m), dimensions=[0]
+  %d = f32[A,B] hlo.subtract(%x, %mm)
+  %e = f32[A,B] hlo.multiply(%d, %g)
+  %y = f32[A,B] hlo.add(%e, %h)
+  return %y as "y"
+)";
+  for (const int64_t chunks : {1, 3, 8}) {
+    Check(kBody, Lines(), chunks * Width());
+    Check(kBody, 30 * Lines(), chunks * Width());
+    Check(kBody, Lines(), chunks * Width() + 1);
+  }
+}
+
+TEST(DuplicatesTest, BecomeOne) {
+  const auto count = [](const std::string& body) {
+    auto module = ir::Parse(absl::StrCat("module @m {\n", body, "}\n"));
+    EXPECT_TRUE(module.ok()) << module.status();
+    return module.ok() ? ir::RemoveDuplicates(**module) : -1;
+  };
+  const std::string sums = absl::StrFormat(
+      R"(  %%x = f32[4,8] parameter(), name="x"
+  %%zero = f32[] constant(), data=[0]
+  %%null = f32[] constant(), data=[0]
+  %%minus = f32[] constant(), data=[-0]
+  %%s = f32[4] hlo.reduce(%%x, %%zero), dimensions=[1] %1$s
+  %%t = f32[4] hlo.reduce(%%x, %%null), dimensions=[1] %1$s
+  %%u = f32[4] hlo.reduce(%%x, %%minus), dimensions=[1] %1$s
+  %%v = f32[4] hlo.reduce(%%x, %%zero), dimensions=[1] %2$s
+  %%a = f32[4] hlo.add(%%s, %%v)
+  %%b = f32[4] hlo.add(%%t, %%v)
+  return %%a as "a", %%b as "b", %%u as "u"
+)",
+      Region("f32", "add"), Region("f32", "maximum"));
+  EXPECT_EQ(count(sums), 3);  // %null, %t, %b
+  // What is behind barriers stays, for memory's sake.
+  EXPECT_EQ(count(R"(  %x = f32[4] parameter(), name="x"
+  %a = f32[4] hlo.negate(%x)
+  %y = f32[4] hlo.optimization_barrier(%x)
+  %b = f32[4] hlo.negate(%y)
+  return %a as "a", %b as "b"
+)"),
+            0);
+  EXPECT_EQ(count(R"(  %x = f32[] parameter(), name="x"
+  %y = f32[] parameter(), name="y"
+  %a = f32[4] hlo.rng(%x, %y), distribution=UNIFORM
+  %b = f32[4] hlo.rng(%x, %y), distribution=UNIFORM
+  return %a as "a", %b as "b"
+)"),
+            0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Presets, LinesTest,
+                         testing::Values("mini", "lite", "v2"));
+
+}  // namespace
+}  // namespace systole::lanes
