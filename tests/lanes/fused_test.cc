@@ -18,22 +18,10 @@
 #include "host/compiler/kernels/module_lowering.h"
 #include "host/ir/text.h"
 #include "tests/lanes/device_check.h"
+#include "tests/lanes/module_text.h"
 
 namespace systole::lanes {
 namespace {
-
-constexpr char kSum[] = R"({
-    %p = f32[] parameter()
-    %q = f32[] parameter()
-    %t = f32[] hlo.add(%p, %q)
-    return %t
-  })";
-constexpr char kLargest[] = R"({
-    %p = f32[] parameter()
-    %q = f32[] parameter()
-    %t = f32[] hlo.maximum(%p, %q)
-    return %t
-  })";
 
 class FusedTest : public testing::TestWithParam<const char*> {
  protected:
@@ -43,17 +31,7 @@ class FusedTest : public testing::TestWithParam<const char*> {
   int64_t Width() const { return FindPreset(GetParam())->cols; }
 
   void Check(const std::string& body, int64_t lines, int64_t columns) {
-    check_.Check(Text(body, lines, columns), ++seed_);
-  }
-  static std::string Text(const std::string& body, int64_t lines,
-                          int64_t columns) {
-    return absl::StrReplaceAll(
-        absl::StrCat("module @m {\n", body, "}\n"),
-        {{"[A,B]", absl::StrFormat("[%d,%d]", lines, columns)},
-         {"[A]", absl::StrFormat("[%d]", lines)},
-         {"[B]", absl::StrFormat("[%d]", columns)},
-         {"SUM", kSum},
-         {"LARGEST", kLargest}});
+    check_.Check(ModuleText(body, lines, columns), ++seed_);
   }
 
   DeviceCheck check_;
@@ -84,7 +62,7 @@ TEST_P(FusedTest, Softmax) {
 
 TEST_P(FusedTest, SoftmaxIsOneKernel) {
   absl::StatusOr<std::unique_ptr<ir::Module>> module =
-      ir::Parse(Text(kSoftmax, 8 * Width(), Width()));
+      ir::Parse(ModuleText(kSoftmax, 8 * Width(), Width()));
   ASSERT_TRUE(module.ok()) << module.status();
   const Preset& preset = *FindPreset(GetParam());
   LowerModule(**module, preset);
@@ -189,8 +167,8 @@ TEST_P(FusedTest, RandomChains) {
       if (below(2) == 0) {
         absl::StrAppend(&body, "  %s", s, " = ", shapes[which],
                         " hlo.reduce(%x", s, ", %zero), dimensions=[",
-                        reduced[which], "] ", below(2) == 0 ? kSum : kLargest,
-                        "\n");
+                        reduced[which], "] ",
+                        Region("f32", below(2) == 0 ? "add" : "maximum"), "\n");
         small = absl::StrCat("%s", s);
       }
       if (below(2) == 0) {

@@ -14,19 +14,10 @@
 #include "host/ir/duplicates.h"
 #include "host/ir/text.h"
 #include "tests/lanes/device_check.h"
+#include "tests/lanes/module_text.h"
 
 namespace systole::lanes {
 namespace {
-
-std::string Region(const std::string& type, const std::string& op) {
-  return absl::StrFormat(R"({
-    %%p = %1$s[] parameter()
-    %%q = %1$s[] parameter()
-    %%t = %1$s[] hlo.%2$s(%%p, %%q)
-    return %%t
-  })",
-                         type, op);
-}
 
 class LinesTest : public testing::TestWithParam<const char*> {
  protected:
@@ -39,15 +30,7 @@ class LinesTest : public testing::TestWithParam<const char*> {
   }
 
   void Check(const std::string& body, int64_t lines, int64_t columns) {
-    check_.Check(absl::StrReplaceAll(
-                     absl::StrCat("module @m {\n", body, "}\n"),
-                     {{"[A,B]", absl::StrFormat("[%d,%d]", lines, columns)},
-                      {"[A]", absl::StrFormat("[%d]", lines)},
-                      {"[B]", absl::StrFormat("[%d]", columns)},
-                      {"COUNT", Region("i32", "add")},
-                      {"SUM", Region("f32", "add")},
-                      {"LARGEST", Region("f32", "maximum")}}),
-                 ++seed_);
+    check_.Check(ModuleText(body, lines, columns), ++seed_);
   }
 
   DeviceCheck check_;

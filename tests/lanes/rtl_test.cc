@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/lanes/device_check.h"
+#include "tests/lanes/module_text.h"
 
 namespace systole::lanes {
 namespace {
@@ -105,6 +106,38 @@ TEST(RtlTest, ProductsAreTheHosts) {
 }
 )",
               8);
+}
+
+// Sections of a contraction; stages that go by lines, with and without guards.
+TEST(RtlTest, LongLinesAreTheHosts) {
+  DeviceCheck check("mini", "rtl");
+  check.Check(R"(module @sections {
+  %x = f32[3,8200] parameter(), name="x"
+  %y = f32[8200,9] parameter(), name="y"
+  %a = f32[3,9] hlo.dot_general(%x, %y), lhs_batching=[], rhs_batching=[],
+    lhs_contracting=[1], rhs_contracting=[0]
+  return %a as "a"
+}
+)",
+              9);
+  check.Check(ModuleText(R"(  %x = f32[A,B] parameter(), name="x"
+  %g = f32[B] parameter(), name="g"
+  %zero = f32[] constant(), data=[0]
+  %low = f32[] constant(), data=[-inf]
+  %y = f32[A,B] hlo.add(%x, %x)
+  %l = f32[A] hlo.reduce(%y, %low), dimensions=[1] LARGEST
+  %ll = f32[A,B] hlo.broadcast_in_dim(%l), dimensions=[0]
+  %d = f32[A,B] hlo.subtract(%y, %ll)
+  %e = f32[A,B] hlo.exponential(%d)
+  %s = f32[A] hlo.reduce(%e, %zero), dimensions=[1] SUM
+  %ss = f32[A,B] hlo.broadcast_in_dim(%s), dimensions=[0]
+  %r = f32[A,B] hlo.divide(%e, %ss)
+  %gg = f32[A,B] hlo.broadcast_in_dim(%g), dimensions=[1]
+  %rg = f32[A,B] hlo.multiply(%r, %gg)
+  return %rg as "rg"
+)",
+                         70, 32),
+              10);
 }
 
 // Addresses that the core loads: rows that are gathered, and sums at places

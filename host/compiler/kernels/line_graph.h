@@ -24,7 +24,7 @@ using CombineLanes = std::function<Lane(Lane, Lane)>;
 Lane ReduceRows(LaneGraph& graph, std::vector<Lane> rows, int64_t count,
                 int64_t cols, const CombineLanes& combine);
 
-// The graph of a stage that reduces lines, for a line. Operand o of the stage
+// The graph of a stage that goes by lines, for a line. Operand o of the stage
 // is operand o * chunks + c for chunk c, or for all of them operand o * chunks;
 // the stores are numbered likewise. Behind the operands come the first values
 // of the reductions; before the stores, their results.

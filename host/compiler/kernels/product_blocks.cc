@@ -23,7 +23,8 @@ namespace {
 using compiler::CeilDiv;
 using compiler::RoundUp;
 
-constexpr const char kDrain[] = "acc_sums", kDrainMore[] = "acc_more_sums";
+// Of the first section, and of those behind it.
+constexpr const char* kDrains[] = {"acc_sums", "acc_more_sums"};
 constexpr int64_t kProductBlocks = 8, kLeastTiles = 2;
 // Of rows of the array: vectors that a tile of a panel serves at a time.
 constexpr int64_t kLinesOfPanel = 2;
@@ -148,12 +149,10 @@ absl::Status ProductBlocks::AddCode(std::vector<uint64_t>& words) {
   const absl::StatusOr<const kernels::Image*> image = ImageOf(preset_);
   if (!image.ok()) return image.status();
   image_ = *image;
-  for (const char* name : {kDrain, kDrainMore}) {
-    if (name == kDrainMore && walk_.sections().size() == 1) continue;
-    kernels::Image::Part part = image_->PartOf(name);
-    const int64_t by = static_cast<int64_t>(words.size()) - part.pc;
-    (name == kDrain ? moved_ : moved_more_) = by;
-    Move(part.words, by);
+  for (size_t i = 0; i < std::min<size_t>(2, walk_.sections().size()); ++i) {
+    kernels::Image::Part part = image_->PartOf(kDrains[i]);
+    moved_[i] = static_cast<int64_t>(words.size()) - part.pc;
+    Move(part.words, moved_[i]);
     words.insert(words.end(), part.words.begin(), part.words.end());
   }
   return absl::OkStatus();
@@ -265,8 +264,8 @@ void ProductBlocks::MultiplyParts() {
   for (const Part& part : parts_) {
     const int64_t count = part.lines.count();
     for (int64_t t = part.begin; t < part.end; ++t) {
-      Drain(part.section > 0, part.sums + (t - part.begin) * count, count,
-            part.to + 4 * (n_ * part.lines.line + t * preset_.cols),
+      Drain(part.section > 0 ? 1 : 0, part.sums + (t - part.begin) * count,
+            count, part.to + 4 * (n_ * part.lines.line + t * preset_.cols),
             std::min(preset_.cols, n_ - t * preset_.cols));
     }
   }
@@ -384,16 +383,14 @@ void ProductBlocks::Multiply(const Lines& lines, const Depth& depth,
   builder_.Append(m);
 }
 
-void ProductBlocks::Drain(bool adds, int64_t sums, int64_t count, int64_t to,
+void ProductBlocks::Drain(int which, int64_t sums, int64_t count, int64_t to,
                           int64_t cols) {
-  kernels::Call call =
-      image_->Run(adds ? kDrainMore : kDrain, {{"acc", sums},
-                                               {"dst", to},
-                                               {"pitch", 4 * n_},
-                                               {"rows", count},
-                                               {"cols", cols}});
-  call.run.pc =
-      static_cast<uint32_t>(call.run.pc + (adds ? moved_more_ : moved_));
+  kernels::Call call = image_->Run(kDrains[which], {{"acc", sums},
+                                                    {"dst", to},
+                                                    {"pitch", 4 * n_},
+                                                    {"rows", count},
+                                                    {"cols", cols}});
+  call.run.pc = static_cast<uint32_t>(call.run.pc + moved_[which]);
   builder_.Append(call);
 }
 

@@ -90,12 +90,12 @@ class ProductBlocks {
   void PushColumns(int64_t batch, int64_t tile, const Depth& depth);
   void Multiply(const Lines& lines, const Depth& depth, bool accumulate,
                 int64_t from, int64_t sums);
-  void Drain(bool adds, int64_t sums, int64_t count, int64_t to, int64_t cols);
+  void Drain(int which, int64_t sums, int64_t count, int64_t to, int64_t cols);
 
   const Preset& preset_;
   KernelBuilder& builder_;
   const kernels::Image* image_ = nullptr;
-  int64_t moved_ = 0, moved_more_ = 0;  // by how much its code
+  int64_t moved_[2] = {0, 0};  // by how much its code
   const bool transposed_;
   const int64_t m_, k_, n_, lines_;  // lines of all batches
   const int64_t unit_, bank_rows_, n_tiles_;
