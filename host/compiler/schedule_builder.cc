@@ -52,14 +52,11 @@ absl::StatusOr<Sequence> ScheduleBuilder::Ordered() {
   return std::move(sequence_);
 }
 
-absl::StatusOr<Schedule> ScheduleOf(Sequence sequence, bool reorder,
-                                    SequencePassManager::Observer observer,
-                                    bool loops) {
-  SequencePassManager passes("descriptors");
-  passes.Add(std::make_unique<DependenceAnalysis>());
-  if (reorder) passes.Add(std::make_unique<Scheduling>(loops));
+namespace {
+
+absl::StatusOr<Schedule> ScheduleAfter(SequencePassManager& passes,
+                                       Sequence sequence) {
   passes.Add(std::make_unique<SyncFlags>());
-  passes.set_observer(std::move(observer));
   if (absl::Status s = passes.Run(sequence); !s.ok()) return s;
 
   Schedule schedule;
@@ -72,6 +69,23 @@ absl::StatusOr<Schedule> ScheduleOf(Sequence sequence, bool reorder,
   }
   schedule.descriptors.push_back(isa::Halt{}.Encode());
   return schedule;
+}
+
+}  // namespace
+
+absl::StatusOr<Schedule> ScheduleOf(Sequence sequence, bool reorder,
+                                    SequencePassManager::Observer observer,
+                                    bool loops) {
+  SequencePassManager passes("descriptors");
+  passes.Add(std::make_unique<DependenceAnalysis>());
+  if (reorder) passes.Add(std::make_unique<Scheduling>(loops));
+  passes.set_observer(std::move(observer));
+  return ScheduleAfter(passes, std::move(sequence));
+}
+
+absl::StatusOr<Schedule> ScheduleOfOrdered(Sequence sequence) {
+  SequencePassManager passes("ordered");
+  return ScheduleAfter(passes, std::move(sequence));
 }
 
 Timeline ScheduleBuilder::Expected() const {

@@ -92,6 +92,9 @@ absl::StatusOr<Schedule> ScheduleOf(
     Sequence sequence, bool reorder,
     SequencePassManager::Observer observer = nullptr, bool loops = false);
 
+// The program of what Ordered returned.
+absl::StatusOr<Schedule> ScheduleOfOrdered(Sequence sequence);
+
 }  // namespace systole::compiler
 
 #endif  // HOST_COMPILER_SCHEDULE_BUILDER_H_
