@@ -8,14 +8,17 @@
 
 #include <random>
 #include <string>
+#include <vector>
 
 #include "host/ir/module.h"
 #include "host/runtime/client.h"
 
 namespace systole::lanes {
 
-// Values of a type: of every size, small whole ones, and special ones.
-ir::Literal RandomValues(const ir::Type& type, std::mt19937_64& random);
+// Values of a type: of every size, small whole ones, and special ones; or
+// `moderate` ones only, of which sums are finite.
+ir::Literal RandomValues(const ir::Type& type, std::mt19937_64& random,
+                         bool moderate = false);
 
 // Runs modules on cores that stay open.
 class DeviceCheck {
@@ -24,7 +27,8 @@ class DeviceCheck {
                        const std::string& backend = "iss");
 
   // A test fails unless the device's results for random values are the golden
-  // model's and the host's.
+  // model's and the host's; for moderate ones too, if the others make most
+  // results infinite or NaN.
   // `host_operations`: how many the host may compute at most.
   void Check(const std::string& text, uint64_t seed, int host_operations = 0);
   void Check(std::unique_ptr<ir::Module> module, uint64_t seed,
@@ -34,6 +38,12 @@ class DeviceCheck {
                          int host_operations = 0);
 
  private:
+  using Inputs = std::vector<ir::Literal>;
+  // As above, for these inputs. `results`: the golden model's.
+  std::string Difference(const ir::Module& source,
+                         runtime::Executable& executable, const Inputs& inputs,
+                         std::vector<ir::Literal>& results);
+
   std::unique_ptr<runtime::Client> client_;
 };
 

@@ -179,9 +179,10 @@ TEST_P(MovesTest, ReducesInTheTreesOrder) {
   Reduce("i1", "and", "900", "", "0");
 }
 
-// Columns of which no band is whole beats: the first levels while they are
-// loaded. mini: more than the unified buffer holds.
-TEST_P(MovesTest, ReducesColumnsInAStream) {
+// More than 128 elements: sections of a divisor, of several levels, and, where
+// there is no divisor, with a last one that is shorter. mini: more than the
+// unified buffer holds.
+TEST_P(MovesTest, ReducesColumnsInSections) {
   const bool v2 = GetParam() == std::string("v2");
   for (const int64_t count : {4096, 3136, 6272, 5000, 8191}) {
     const int64_t many = v2 ? 4 * count : count;
@@ -190,7 +191,18 @@ TEST_P(MovesTest, ReducesColumnsInAStream) {
   }
   Reduce("f32", "maximum", v2 ? "64,28,28,12" : "8,28,28,12", "12", "0,1,2");
   Reduce("i8", "add", v2 ? "60000,7" : "9000,7", "7", "0");
-  Reduce("f16", "minimum", v2 ? "40001,3" : "9001,3", "3", "0");
+  Reduce("f32", "add", "3,150,129,5", "3,5", "1,2");
+  Reduce("f32", "add", "20,6,20,9", "6,9", "0,2");
+  Reduce("f32", "add", "160,1,3,1", "1,3,1", "0");
+  Reduce("f32", "add", "160,1", "1", "0");
+  for (const char* type : {"f32", "bf16", "f16", "i32", "u16", "i8"}) {
+    for (const char* op : {"add", "multiply", "maximum", "minimum"})
+      Reduce(type, op, "257,3", "3", "0");
+  }
+  for (const char* type : {"u32", "i1"}) {
+    for (const char* op : {"and", "or", "xor"})
+      Reduce(type, op, "2,131,3", "2,3", "1");
+  }
 }
 
 // The largest value and its place, the first one of equals.

@@ -109,6 +109,40 @@ TEST(RtlTest, ProductsAreTheHosts) {
 }
 
 // Sections of a contraction; stages that go by lines, with and without guards.
+// Sums of columns in sections, whose first levels the stage before combines,
+// and an optimizer's step along with a product.
+TEST(RtlTest, ColumnsAreTheHosts) {
+  DeviceCheck check("mini", "rtl");
+  check.Check(ModuleText(R"(  %x = f32[A,B] parameter(), name="x"
+  %c = i1[A,B] parameter(), name="c"
+  %m = f32[B] parameter(), name="m"
+  %zero = f32[] constant(), data=[0]
+  %zz = f32[A,B] hlo.broadcast_in_dim(%zero), dimensions=[]
+  %mm = f32[A,B] hlo.broadcast_in_dim(%m), dimensions=[1]
+  %d = f32[A,B] hlo.subtract(%x, %mm)
+  %g = f32[A,B] hlo.select(%c, %d, %zz)
+  %dg = f32[A,B] hlo.multiply(%d, %g)
+  %s = f32[B] hlo.reduce(%g, %zero), dimensions=[0] SUM
+  %t = f32[B] hlo.reduce(%dg, %zero), dimensions=[0] SUM
+  return %s as "s", %t as "t", %g as "g"
+)",
+                         35 * 128, 12),
+              11);
+  check.Check(R"(module @pair {
+  %x = bf16[256,128] parameter(), name="x"
+  %y = bf16[128,128] parameter(), name="y"
+  %w = f32[9001] parameter(), name="w"
+  %g = f32[9001] parameter(), name="g"
+  %z = f32[256,128] hlo.dot_general(%x, %y), lhs_batching=[],
+    rhs_batching=[], lhs_contracting=[1], rhs_contracting=[0]
+  %q = f32[9001] hlo.divide(%w, %g)
+  %v = f32[9001] hlo.subtract(%w, %q)
+  return %z as "z", %v as "v"
+}
+)",
+              12);
+}
+
 TEST(RtlTest, LongLinesAreTheHosts) {
   DeviceCheck check("mini", "rtl");
   check.Check(R"(module @sections {

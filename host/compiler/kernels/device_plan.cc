@@ -13,16 +13,15 @@
 #include "host/compiler/kernels/fused_kernel.h"
 #include "host/compiler/kernels/fused_nodes.h"
 #include "host/compiler/kernels/fusion.h"
-#include "host/compiler/kernels/kernel_link.h"
-#include "host/compiler/kernels/line_graph.h"
+#include "host/compiler/kernels/line_stages.h"
 #include "host/compiler/kernels/node_kernel.h"
 #include "host/compiler/kernels/node_kind.h"
+#include "host/compiler/kernels/plan_link.h"
+#include "host/compiler/kernels/plan_pairs.h"
 
 namespace systole::lanes {
 namespace {
 
-// Of the memory, for values of one program.
-constexpr uint64_t kPartOfMemory = 8;
 // Of the unified buffer, that a kernel which has all it wants leaves free.
 constexpr int64_t kSpare = 16;
 
@@ -56,7 +55,8 @@ class Planner {
     }
     for (const ir::Output& output : module_.outputs)
       plan_.outputs.push_back(SlotOf(output.node));
-    LinkSteps();
+    PairSteps(plan_.steps, again_, preset_);
+    plan_.steps = LinkSteps(std::move(plan_.steps), preset_);
     FindDead();
     return std::move(plan_);
   }
@@ -122,14 +122,19 @@ class Planner {
       step.inputs = fused.inputs;
       step.outputs = fused.outputs;
       plan_.steps.push_back(std::move(step));
+      again_[plan_.steps.size() - 1] =
+          [spec = std::make_shared<FusedSpec>(std::move(fused.spec))](
+              const Preset& preset, int64_t origin) {
+            return CompileFused(*spec, preset, origin);
+          };
       return;
     }
     if (nodes.size() == 1) return EmitNode(*nodes[0]);
     for (const Unit& half : HalvesOf(unit, fused.stages)) Emit(half);
   }
 
-  // Stages go by lines if that is faster.
-  absl::StatusOr<KernelProgram> Fused(const FusedSpec& spec) const {
+  // Stages go by lines if that is faster; `spec` then has such stages.
+  absl::StatusOr<KernelProgram> Fused(FusedSpec& spec) const {
     const auto compile = [&](const FusedSpec& stages) {
       return InOwnBuffers([&](int64_t origin) {
         return CompileFused(stages, preset_, origin);
@@ -139,10 +144,11 @@ class Planner {
     FusedSpec folded = spec;
     if (!GoByLines(folded, preset_)) return kernel;
     absl::StatusOr<KernelProgram> other = compile(folded);
-    const bool faster =
-        other.ok() &&
-        (!kernel.ok() || other->expected_cycles < kernel->expected_cycles);
-    return faster ? std::move(other) : std::move(kernel);
+    if (!other.ok() ||
+        (kernel.ok() && kernel->expected_cycles <= other->expected_cycles))
+      return kernel;
+    spec = std::move(folded);
+    return other;
   }
 
   static bool HasRows(const FusedSpec& spec) {
@@ -252,6 +258,10 @@ class Planner {
         next_origin_ = kernel->ub_end;
         step.kernel = *std::move(kernel);
         step.kernels = {{&node}};
+        again_[plan_.steps.size()] = [&node](const Preset& preset,
+                                             int64_t origin) {
+          return CompileNode(node, preset, origin);
+        };
       }
     }
     if (IsControl(node)) {
@@ -262,90 +272,6 @@ class Planner {
       }
     }
     plan_.steps.push_back(std::move(step));
-  }
-
-  // Neighbouring kernels become one program, of which the memory holds all
-  // values.
-  void LinkSteps() {
-    std::vector<PlanStep> steps;
-    std::vector<PlanStep> kernels;
-    int64_t bytes = 0;
-    const auto flush = [&] {
-      LinkInto(kernels.begin(), kernels.end(), steps);
-      kernels.clear();
-      bytes = 0;
-    };
-    for (PlanStep& step : plan_.steps) {
-      if (!step.kernel) {
-        // A view of what is there before the kernels does not divide them.
-        const bool before = step.node->op == Op::kHloShard &&
-                            std::none_of(kernels.begin(), kernels.end(),
-                                         [&](const PlanStep& kernel) {
-                                           return Makes(kernel, step.inputs[0]);
-                                         });
-        if (!before) flush();
-        steps.push_back(std::move(step));
-        continue;
-      }
-      for (size_t i = step.inputs.size(); i < step.kernel->bytes.size(); ++i)
-        bytes += step.kernel->bytes[i];
-      if (bytes > static_cast<int64_t>(preset_.memory_bytes() / kPartOfMemory))
-        flush();
-      kernels.push_back(std::move(step));
-    }
-    flush();
-    plan_.steps = std::move(steps);
-  }
-  static bool Makes(const PlanStep& step, int slot) {
-    return std::count(step.outputs.begin(), step.outputs.end(), slot) > 0;
-  }
-  using Steps = std::vector<PlanStep>::iterator;
-  void LinkInto(Steps begin, Steps end, std::vector<PlanStep>& steps) {
-    if (end - begin == 1) steps.push_back(std::move(*begin));
-    if (end - begin <= 1) return;
-    absl::StatusOr<PlanStep> linked = Linked(begin, end);
-    if (linked.ok()) return steps.push_back(*std::move(linked));
-    const Steps middle = begin + (end - begin) / 2;
-    LinkInto(begin, middle, steps);
-    LinkInto(middle, end, steps);
-  }
-  absl::StatusOr<PlanStep> Linked(Steps begin, Steps end) const {
-    PlanStep all;
-    std::set<int> made, read;
-    std::map<int, int64_t> size;
-    for (Steps step = begin; step != end; ++step) {
-      all.kernels.push_back(step->kernels[0]);
-      for (size_t i = 0; i < step->inputs.size(); ++i) {
-        const int slot = step->inputs[i];
-        size[slot] = step->kernel->bytes[i];
-        if (made.count(slot) == 0 && read.insert(slot).second)
-          all.inputs.push_back(slot);
-      }
-      for (size_t i = 0; i < step->outputs.size(); ++i) {
-        const int slot = step->outputs[i];
-        size[slot] = step->kernel->bytes[step->inputs.size() + i];
-        if (made.insert(slot).second) all.outputs.push_back(slot);
-      }
-    }
-    std::map<int, int> number;
-    std::vector<int64_t> bytes;
-    for (const std::vector<int>* slots : {&all.inputs, &all.outputs}) {
-      for (const int slot : *slots) {
-        number.emplace(slot, static_cast<int>(bytes.size()));
-        bytes.push_back(size[slot]);
-      }
-    }
-    std::vector<LinkedKernel> kernels;
-    for (Steps step = begin; step != end; ++step) {
-      LinkedKernel& kernel = kernels.emplace_back();
-      kernel.kernel = &*step->kernel;
-      for (const std::vector<int>* slots : {&step->inputs, &step->outputs})
-        for (const int slot : *slots) kernel.operands.push_back(number[slot]);
-    }
-    absl::StatusOr<KernelProgram> program = Link(kernels, bytes, preset_);
-    if (!program.ok()) return program.status();
-    all.kernel = *std::move(program);
-    return all;
   }
 
   void FindDead() {
@@ -366,6 +292,7 @@ class Planner {
   const Preset& preset_;
   NodeKinds kinds_;
   DevicePlan plan_;
+  std::map<size_t, CompileAgain> again_;  // by step
   std::unordered_map<const Node*, int> first_slot_;
   std::set<int> known_;  // slots of constants
   // Nodes that read a slot; null: it is an output, or read by other units.

@@ -36,6 +36,8 @@ struct PlanStep {
   std::vector<std::vector<const ir::Node*>> kernels;
   std::vector<int> inputs, outputs;  // slots
   std::vector<int> dead;             // slots not needed after this step
+  // The kernel runs along with that of the step before (plan_pairs.h).
+  bool beside = false;
   // For a `while` with a known number of iterations.
   std::optional<CountedLoop> loop;
 };

@@ -53,15 +53,18 @@ struct FusedSpec {
     LaneGraph guarded;
     std::vector<LaneStore> guarded_stores;
     bool guards() const { return !guarded.guards().empty(); }
-    // Elements of a line, whole rows of lanes, if the code goes by lines
-    // (line_graph.h); else 0.
-    int64_t line = 0;
-    // Reductions of lines by one operation: the lanes that are reduced. Results
-    // may then be missing.
+    // Elements of a line, if the code goes by lines (line_graph.h), and of the
+    // parts of a line that it takes together, chunks; else 0.
+    int64_t line = 0, chunk = 0;
+    // Reductions by one operation: the lanes that are reduced. Results may then
+    // be missing.
     struct Fold {
       const ir::Node* node;
       Lane lane = -1, guarded = -1;
       int first = 0, result = 0;  // values
+      // Of columns: the chunks of a line become the first chunk of the result's
+      // line. There is no first value.
+      bool columns = false;
     };
     std::vector<Fold> folds;
   };
@@ -69,6 +72,7 @@ struct FusedSpec {
   struct Reduce {
     const ir::Node* node;
     int operand, first, result;
+    int64_t left = 0;  // elements of each result, if a stage before has folded
   };
   // Boxes within a row of the result, from rows of operands by rows.
   struct Copy {

@@ -31,7 +31,8 @@ std::vector<int> OperandsOf(const FusedSpec::Stage& stage) {
   std::vector<int> operands;
   const auto& lanes = std::get<FusedSpec::Lanes>(stage);
   for (const auto& operand : lanes.operands) operands.push_back(operand.value);
-  for (const auto& fold : lanes.folds) operands.push_back(fold.first);
+  for (const auto& fold : lanes.folds)
+    if (!fold.columns) operands.push_back(fold.first);
   return operands;
 }
 

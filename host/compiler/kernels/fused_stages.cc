@@ -52,8 +52,7 @@ class LanesStage : public FusedStage {
       if (operand.pattern == Pattern::kSplat) {
         place = Splat(p, at, operand.storage);
       } else {
-        const int64_t lanes =
-            operand.pattern == Pattern::kRow ? 1 : p.preset.cols;
+        const int64_t lanes = operand.pattern == Pattern::kRow ? 1 : Chunk(p);
         place.stream = {at, kNoWalk};
         const bool fixed =
             p.layout.KindOf(operand.value) == FusedLayout::Kind::kFixed;
@@ -71,20 +70,21 @@ class LanesStage : public FusedStage {
     }
     for (const FusedSpec::Lanes::Fold& fold : lanes_.folds) {
       const Storage storage = StorageOf(fold.node->type.element);
-      places_.operands.push_back(
-          Splat(p, p.layout.First(fold.first).at, storage));
+      if (!fold.columns)
+        places_.operands.push_back(
+            Splat(p, p.layout.First(fold.first).at, storage));
       places_.stores.push_back(
-          {p.layout.First(fold.result).at, walk(fold.result, storage, 1)});
+          {p.layout.First(fold.result).at,
+           walk(fold.result, storage, fold.columns ? RowOf(p) : 1)});
     }
     for (size_t i = 0; i < lanes_.stores.size(); ++i) {
       const int value = lanes_.results[i];
       const Storage storage = lanes_.stores[i].storage;
-      LanePlaces::Stream stream = {
-          p.layout.First(value).at,
-          walk(value, storage, p.preset.cols * Chunks(p))};
+      LanePlaces::Stream stream = {p.layout.First(value).at,
+                                   walk(value, storage, RowOf(p))};
       for (int64_t chunk = 0; chunk < Chunks(p); ++chunk) {
         places_.stores.push_back(stream);
-        stream.at += p.preset.cols * StorageBytes(storage);
+        stream.at += Chunk(p) * StorageBytes(storage);
       }
     }
     if (walks_.size() > kWalks)
@@ -120,7 +120,10 @@ class LanesStage : public FusedStage {
     const int64_t row = RowOf(p);
     const int64_t count = ElementsOf(p, p.layout.RowsOf(block));
     const double cycles = code_.row_cycles;
-    const auto run = [&](int64_t first, int64_t some, int64_t width) {
+    // `some` rows of the code, from an element on; those of a line lie next to
+    // each other, others at the distance of lines.
+    const auto run = [&](int64_t first, int64_t some, int64_t width,
+                         bool in_line = false) {
       std::vector<int64_t> arguments(kLaneCount + 1);
       for (size_t w = 0; w < walks_.size(); ++w) {
         const auto [kind, storage, elements] = walks_[w];
@@ -128,8 +131,8 @@ class LanesStage : public FusedStage {
         const int64_t all = elements == row ? lanes_.elements
                                             : lanes_.elements / row * elements;
         arguments[w] = p.layout.Shift(kind, block, all / p.spec.rows * size) +
-                       first / row * elements * size;
-        arguments[kStrides + w] = elements * size;
+                       (first / row * elements + first % row) * size;
+        arguments[kStrides + w] = (in_line ? p.preset.cols : elements) * size;
       }
       arguments[kRowCount] = some;
       arguments[kLaneCount] = width;
@@ -144,6 +147,7 @@ class LanesStage : public FusedStage {
       p.builder.Run(pc, arguments, reads, writes, CyclesOf(cycles, some));
     };
     const int64_t rows = count / row, rest = count % row;
+    if (IsColumns(p)) return RunColumns(rows, p.preset.cols, run);
     if (rows > 0) run(0, rows, p.preset.cols);
     if (rest > 0) run(rows * row, 1, rest);
   }
@@ -152,12 +156,35 @@ class LanesStage : public FusedStage {
   // A walk of the code: how values are addressed, and elements of a row.
   using Walk = std::tuple<FusedLayout::Kind, Storage, int64_t>;
 
-  // Of a row of the code, which is a row of lanes or a line: elements, and rows
-  // of lanes.
+  // Of a row of the code, which is a row of lanes or a line: elements, and
+  // chunks.
   int64_t RowOf(const FusedParts& p) const {
     return std::max(lanes_.line, p.preset.cols);
   }
-  int64_t Chunks(const FusedParts& p) const { return RowOf(p) / p.preset.cols; }
+  int64_t Chunk(const FusedParts& p) const {
+    return lanes_.line > 0 ? lanes_.chunk : p.preset.cols;
+  }
+  int64_t Chunks(const FusedParts& p) const { return RowOf(p) / Chunk(p); }
+  // Whether a row of the code is a row of lanes of each chunk of a line.
+  bool IsColumns(const FusedParts& p) const {
+    return Chunk(p) != p.preset.cols ||
+           std::any_of(lanes_.folds.begin(), lanes_.folds.end(),
+                       [](const auto& fold) { return fold.columns; });
+  }
+  // Runs over lines for each row of lanes of a chunk, or the other way round.
+  template <typename Run>
+  void RunColumns(int64_t lines, int64_t cols, const Run& run) const {
+    const int64_t rows = lanes_.chunk / cols, rest = lanes_.chunk % cols;
+    if (lines >= rows) {
+      for (int64_t row = 0; row < rows; ++row) run(row * cols, lines, cols);
+      if (rest > 0) run(rows * cols, lines, rest);
+      return;
+    }
+    for (int64_t line = 0; line < lines; ++line) {
+      run(line * lanes_.line, rows, cols, /*in_line=*/true);
+      if (rest > 0) run(line * lanes_.line + rows * cols, 1, rest);
+    }
+  }
 
   std::vector<int> Results() const {
     std::vector<int> results = lanes_.results;
@@ -183,8 +210,9 @@ class LanesStage : public FusedStage {
 
   absl::StatusOr<LaneCode> CodeFor(const FusedParts& p) const {
     const auto base = static_cast<int>(p.words.size());
-    const int64_t rows = ElementsOf(p, p.layout.block_rows()) / RowOf(p);
+    int64_t rows = ElementsOf(p, p.layout.block_rows()) / RowOf(p);
     const bool lines = lanes_.line > 0;
+    if (IsColumns(p)) rows = std::max(rows, Chunk(p) / p.preset.cols);
     const bool many =
         rows >= (lines ? 2 * p.preset.vector_rows() : kManyRowsOfGraph);
     LineGraph exact = {lanes_.graph, lanes_.stores};
@@ -218,7 +246,7 @@ class ReduceStage : public FusedStage {
     const ir::Node& node = *reduce_.node;
     const ir::TreeShape tree = TreeOf(node);
     passes_.emplace(node, p.layout.block_rows() * tree.outer / p.spec.rows,
-                    tree.count, tree.inner, p.preset);
+                    tree.count, tree.inner, p.preset, reduce_.left);
     row_ = p.builder.Place("first values", 4 * p.preset.cols);
     if (!passes_->Overwrites() || p.layout.EndsIn(reduce_.operand, at_))
       return absl::OkStatus();

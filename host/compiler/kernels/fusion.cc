@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "host/compiler/kernels/floating_nodes.h"
 #include "host/compiler/kernels/fusion_rows.h"
 
 namespace systole::lanes {
@@ -24,15 +25,18 @@ using ir::Value;
 
 // Parts of the unified buffer: of all values of a small kernel, of a row.
 constexpr int64_t kSmallKernel = 32, kRowOfKernel = 4;
-constexpr int64_t kMostInKernel = 400, kMostFloating = 100;  // nodes
+constexpr int64_t kMostInKernel = 400;  // nodes
+constexpr int64_t kFewRows = 8;
 
 class Fusion {
  public:
   Fusion(const ir::Module& module, const NodeKinds& kinds, const Preset& preset)
-      : module_(module), kinds_(kinds), preset_(preset) {}
+      : module_(module),
+        kinds_(kinds),
+        preset_(preset),
+        floating_(FloatingNodes(module, kinds, preset)) {}
 
   std::map<int, std::vector<Unit>> Run() {
-    FindFloating();
     for (const auto& owned : module_.nodes()) {
       const NodeKind kind = kinds_.Of(*owned);
       if (kind == NodeKind::kKnown || kind == NodeKind::kAlias ||
@@ -52,61 +56,6 @@ class Fusion {
     int joined = -1;  // the group that it became part of
     Nodes nodes;
   };
-
-  bool IsAlike(const Node& node, const Node& reader) const {
-    return kinds_.Of(reader) == NodeKind::kElementwise &&
-           reader.type.elements() == node.type.elements();
-  }
-
-  // Broadcasts that only fused nodes need are repeated in the kernel of each,
-  // at no cost. So is what one of these makes of nothing else. An elementwise
-  // node of parameters that one other needs waits for that and is not stored.
-  void FindFloating() {
-    std::map<const Node*, Nodes> users;
-    std::set<const Node*> outputs;
-    std::map<const Node*, int64_t> sizes;
-    for (const auto& node : module_.nodes()) {
-      const NodeKind kind = kinds_.Of(*node);
-      if (kind == NodeKind::kKnown || kind == NodeKind::kAlias) continue;
-      std::set<const Node*> read;
-      for (const Value& operand : node->operands)
-        read.insert(kinds_.Root(operand).node);
-      for (const Node* from : read) users[from].push_back(node.get());
-    }
-    for (const ir::Output& output : module_.outputs)
-      outputs.insert(kinds_.Root(output.node).node);
-    for (const auto& owned : module_.nodes()) {
-      const Node* node = owned.get();
-      if (outputs.count(node) > 0 || !IsFusable(*node, kinds_)) continue;
-      const Nodes& readers = users[node];
-      if (!std::all_of(readers.begin(), readers.end(), [&](const Node* reader) {
-            return IsFusable(*reader, kinds_) && !IsArrayWork(*reader);
-          }))
-        continue;
-      const bool alike = readers.size() == 1 && IsAlike(*node, *readers[0]);
-      const auto repeated = [&](const Value& operand) {
-        const Node* root = kinds_.Root(operand).node;
-        return floating_.count(root) > 0 ||
-               kinds_.Of(*root) == NodeKind::kKnown ||
-               (alike && kinds_.Of(*root) == NodeKind::kParameter);
-      };
-      const bool floats =
-          node->op == Op::kHloBroadcastInDim
-              ? floating_.count(kinds_.Root(node->operands[0]).node) == 0
-              : readers.size() == 1 &&
-                    kinds_.Of(*node) == NodeKind::kElementwise &&
-                    std::all_of(node->operands.begin(), node->operands.end(),
-                                repeated);
-      int64_t size = 1;  // with what floats before it
-      for (const Value& operand : node->operands) {
-        const auto before = sizes.find(kinds_.Root(operand).node);
-        if (before != sizes.end()) size += before->second;
-      }
-      if (!floats || size > kMostFloating) continue;
-      floating_.insert(node);
-      sizes.emplace(node, size);
-    }
-  }
 
   // Appends the floating nodes that a node needs and that have no group yet, in
   // order.
@@ -199,16 +148,21 @@ class Fusion {
 
   // What the groups would be as one. `rows`: 1 if values are needed whole.
   bool CanJoin(const std::vector<int>& groups, int64_t rows) const {
-    int64_t bytes = 0, nodes = 0, products = 0;
+    int64_t bytes = 0, nodes = 0, products = 0, most = 0;
     for (const int group : groups) {
       const Group& g = groups_[group];
       if (!g.fusable) return false;
       rows = std::gcd(rows, g.rows);
+      most = std::max(most, g.rows);
       bytes += g.bytes;
       nodes += static_cast<int64_t>(g.nodes.size());
       products += g.product ? 1 : 0;
     }
     if (nodes > kMostInKernel || products > 1) return false;
+    // A few large blocks would not overlap.
+    if (rows < std::min(kFewRows, most) &&
+        bytes > preset_.ub_bytes / kSmallKernel)
+      return false;
     return Fits(bytes, rows);
   }
 
@@ -327,7 +281,7 @@ class Fusion {
   const NodeKinds& kinds_;
   const Preset& preset_;
   std::vector<Group> groups_;
-  std::set<const Node*> floating_;
+  const std::set<const Node*> floating_;
   int random_ = 0;  // level: generators of random numbers keep their order
   std::unordered_map<const Node*, int> of_node_;
   // The last group that reads a value, by level, elements and value.

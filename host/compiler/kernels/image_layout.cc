@@ -10,6 +10,7 @@
 
 #include "host/compiler/kernels/region_nodes.h"
 #include "host/compiler/kernels/window_order.h"
+#include "host/ir/hlo/tree.h"
 #include "host/ir/index.h"
 
 namespace systole::lanes {
@@ -323,6 +324,14 @@ class ImageLayout {
     }
     if (node.operands.size() != 2 ||
         !std::is_sorted(reduced.begin(), reduced.end()))
+      return;
+    // In the same sections.
+    const Ints& shape = node.operands[0].type().shape;
+    const ir::TreeShape now = ir::TreeShapeOf(shape, dimensions),
+                        then = ir::TreeShapeOf(Permuted(shape, layout.order),
+                                               places);
+    if (ir::SectionOf(now.count, now.inner) !=
+        ir::SectionOf(then.count, then.inner))
       return;
     // From the dimensions that are kept to those of the result.
     Ints order(kept.size());

@@ -20,6 +20,9 @@ struct LinkedKernel {
   const KernelProgram* kernel;
   std::vector<int>
       operands;  // of the kernel: numbers of the program's operands
+  // It neither depends on the kernel before nor shares buffers and code with
+  // it: their descriptors alternate.
+  bool beside = false;
 };
 
 // `bytes`: sizes of the program's operands. Descriptors have the number of

@@ -17,6 +17,8 @@ namespace {
 
 // The field `hbm_addr` of loads and stores.
 constexpr int kAddressBit = 96, kAddressBits = 36;
+// The fields `pc` of a run and `addr` of a load of code.
+constexpr int kRunPcBit = 480, kLoadPcBit = 121, kPcBits = 11;
 
 compiler::Plan EmptyPlan(const Preset& preset) {
   compiler::Plan plan;
@@ -27,6 +29,31 @@ compiler::Plan EmptyPlan(const Preset& preset) {
 }
 
 }  // namespace
+
+void MoveCode(std::vector<uint64_t>& words, int64_t by) {
+  for (uint64_t& word : words) {
+    vpu::Instr x = vpu::Instr::Decode(word);
+    if (x.op != vpu::Op::kBeq && x.op != vpu::Op::kBne && x.op != vpu::Op::kBlt)
+      continue;
+    x.imm += static_cast<int32_t>(by);
+    x.c = x.cm = 0;  // bits of the old target
+    word = x.Encode();
+  }
+}
+
+void MoveCode(KernelProgram& program, int64_t by) {
+  MoveCode(program.words, by);
+  const auto move = [&](isa::Descriptor& d) {
+    const isa::Opcode opcode = compiler::OpcodeOf(d);
+    const int bit = opcode == isa::Opcode::kVrun    ? kRunPcBit
+                    : opcode == isa::Opcode::kVload ? kLoadPcBit
+                                                    : -1;
+    if (bit >= 0)
+      isa::PutBits(d, bit, kPcBits, isa::GetBits(d, bit, kPcBits) + by);
+  };
+  for (compiler::Step& step : program.steps) move(step.descriptor);
+  for (isa::Descriptor& d : program.descriptors) move(d);
+}
 
 bool IsDma(const isa::Descriptor& d) {
   const isa::Opcode opcode = compiler::OpcodeOf(d);
@@ -247,7 +274,7 @@ absl::StatusOr<KernelProgram> KernelBuilder::Finish() {
   absl::StatusOr<compiler::Sequence> sequence = schedule_.Ordered();
   if (!sequence.ok()) return sequence.status();
   absl::StatusOr<compiler::Schedule> schedule =
-      compiler::ScheduleOf(*sequence, /*reorder=*/false);
+      compiler::ScheduleOfOrdered(*sequence);
   if (!schedule.ok()) return schedule.status();
   program_.steps = std::move(sequence->steps);
   program_.expected_cycles = schedule->estimated_cycles;

@@ -69,6 +69,10 @@ struct KernelProgram {
 void AddCosts(const compiler::Schedule& schedule,
               std::vector<KernelCost>& costs);
 
+// The code for another place in the instruction memory, `by` instructions on.
+void MoveCode(std::vector<uint64_t>& words, int64_t by);
+void MoveCode(KernelProgram& program, int64_t by);
+
 // Whether the descriptor moves data between HBM and unified buffer; its address
 // in HBM.
 bool IsDma(const isa::Descriptor& d);

@@ -14,6 +14,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "host/ir/type.h"
@@ -78,6 +79,9 @@ class LaneGraph {
   };
   void Guard(Lane lane, Lane of) { guards_.push_back({lane, of}); }
   const std::vector<LaneGuard>& guards() const { return guards_; }
+  // Operations that are computed first, in this order.
+  void SetOrder(std::vector<Lane> order) { order_ = std::move(order); }
+  const std::vector<Lane>& order() const { return order_; }
   // Values that lie from 0 to 2^32, or are NaN, where all guards are 0.
   void SetBounded(Lane lane) { bounded_.insert(lane); }
   bool IsBounded(Lane lane) const { return bounded_.count(lane) > 0; }
@@ -91,6 +95,7 @@ class LaneGraph {
   bool guarded_ = false;
   std::vector<LaneGuard> guards_;
   std::set<Lane> bounded_;
+  std::vector<Lane> order_;
 };
 
 // Shorter names for one graph: g(op, a, b), g.K(bits), g.F(value).

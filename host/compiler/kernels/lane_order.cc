@@ -44,6 +44,7 @@ class Order {
     Compute(lane);
     Stores(lane);
   }
+  void First(Lane lane) { Compute(lane); }
   std::vector<LaneStep> Take() { return std::move(steps_); }
 
  private:
@@ -106,6 +107,7 @@ class Order {
 std::vector<LaneStep> OrderOf(const LaneGraph& graph,
                               const std::vector<LaneStore>& stores) {
   Order order(graph, stores);
+  for (const Lane lane : graph.order()) order.First(lane);
   for (const LaneStore& store : stores) order.Store(store.lane);
   return order.Take();
 }

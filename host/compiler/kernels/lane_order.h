@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The order in which the values of a graph are computed: depth first, the
-// operand that needs more registers first. Values are stored as soon as they
-// are computed.
+// The order in which the values of a graph are computed: those of its own
+// order, then depth first, the operand that needs more registers first. Values
+// are stored as soon as they are computed.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_LANE_ORDER_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_LANE_ORDER_H_
 

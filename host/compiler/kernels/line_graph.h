@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Graphs of lanes whose rows are lines: a line is some rows of lanes, its
-// chunks, one after the other. So what belongs to a line is loaded once for
-// all of its chunks, and the line can be reduced while it is computed.
+// Graphs of lanes whose rows are lines: a line consists of chunks of elements,
+// one after the other. So what belongs to a line is loaded once for all of its
+// chunks, and the line can be reduced while it is computed:
+//
+//   along the line  A chunk is a row of lanes. All elements become one.
+//   columns         A line is [count][inner], and a chunk some rows of it. A row
+//                   of lanes of each chunk becomes one, so that a chunk is left.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_LINE_GRAPH_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_LINE_GRAPH_H_
 
@@ -27,7 +31,7 @@ Lane ReduceRows(LaneGraph& graph, std::vector<Lane> rows, int64_t count,
 // The graph of a stage that goes by lines, for a line. Operand o of the stage
 // is operand o * chunks + c for chunk c, or for all of them operand o * chunks;
 // the stores are numbered likewise. Behind the operands come the first values
-// of the reductions; before the stores, their results.
+// of the reductions along lines; before the stores, the results of all.
 struct LineGraph {
   LaneGraph graph;
   std::vector<LaneStore> stores;
@@ -35,11 +39,6 @@ struct LineGraph {
 // `stage_graph`, `stores`: those of the stage, with guards or without.
 LineGraph OverLines(const FusedSpec::Lanes& stage, const LaneGraph& stage_graph,
                     const std::vector<LaneStore>& stores, const Preset& preset);
-
-// Lets stages of lanes go by lines where a reduction of long lines follows,
-// which they do themselves, and where an operand is one line that is repeated,
-// which is then not written out. Whether there is such a stage.
-bool GoByLines(FusedSpec& spec, const Preset& preset);
 
 }  // namespace systole::lanes
 

@@ -13,6 +13,7 @@
 #include "host/compiler/kernels/permutation_split.h"
 #include "host/compiler/kernels/product_lowering.h"
 #include "host/compiler/kernels/random_lowering.h"
+#include "host/compiler/kernels/reduction_sections.h"
 #include "host/compiler/kernels/region_lowering.h"
 #include "host/compiler/kernels/shard_lowering.h"
 #include "host/compiler/kernels/top_k_lowering.h"
@@ -77,6 +78,7 @@ void LowerModule(ir::Module& module, const Preset& preset) {
   LowerShards(module, preset);
   MoveChannelsLast(module);
   Lower(module, preset);
+  DivideReductions(module);
   ir::RemoveDuplicates(module);
   SplitPermutations(module, preset);
 }

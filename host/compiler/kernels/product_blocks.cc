@@ -41,18 +41,6 @@ absl::StatusOr<const kernels::Image*> ImageOf(const Preset& preset) {
   return &images.emplace(name, *std::move(image)).first->second;
 }
 
-// Code for another place in the instruction memory.
-void Move(std::vector<uint64_t>& words, int64_t by) {
-  for (uint64_t& word : words) {
-    vpu::Instr x = vpu::Instr::Decode(word);
-    if (x.op != vpu::Op::kBeq && x.op != vpu::Op::kBne && x.op != vpu::Op::kBlt)
-      continue;
-    x.imm += static_cast<int32_t>(by);
-    x.c = x.cm = 0;  // bits of the old target
-    word = x.Encode();
-  }
-}
-
 }  // namespace
 
 ProductBlocks::ProductBlocks(const ir::Node& node, const Preset& preset,
@@ -152,7 +140,7 @@ absl::Status ProductBlocks::AddCode(std::vector<uint64_t>& words) {
   for (size_t i = 0; i < std::min<size_t>(2, walk_.sections().size()); ++i) {
     kernels::Image::Part part = image_->PartOf(kDrains[i]);
     moved_[i] = static_cast<int64_t>(words.size()) - part.pc;
-    Move(part.words, moved_[i]);
+    MoveCode(part.words, moved_[i]);
     words.insert(words.end(), part.words.begin(), part.words.end());
   }
   return absl::OkStatus();

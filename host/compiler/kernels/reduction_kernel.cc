@@ -12,7 +12,6 @@
 
 #include "host/compiler/kernels/copy_code.h"
 #include "host/compiler/kernels/reduction_passes.h"
-#include "host/compiler/kernels/streamed_reduction.h"
 #include "host/ir/hlo/fold.h"
 #include "host/ir/hlo/tree.h"
 #include "host/ir/index.h"
@@ -61,25 +60,25 @@ class Reduction {
     return std::clamp<int64_t>(bytes / (kBlockBeats * beat_), 1, kMostBlocks);
   }
 
-  // Blocks of whole beats: of lines, or else of bands.
+  // Blocks of whole beats: of lines, or else of bands of a line.
   void Cut(int64_t wanted) {
     lines_ = tree_.outer;
     band_ = tree_.inner;
-    blocks_ = 1;
+    bands_ = blocks_ = 1;
     if (!tree_.adjacent) return;
     const int64_t line = tree_.count * tree_.inner * size_;
-    if (tree_.outer > 1) {
+    if (wanted > tree_.outer && tree_.inner * size_ % beat_ == 0) {
+      const int64_t beats = tree_.inner * size_ / beat_;
+      bands_ = std::min((wanted + tree_.outer - 1) / tree_.outer, beats);
+      while (beats % bands_ != 0) ++bands_;
+      band_ = tree_.inner / bands_;
+      lines_ = 1;
+    } else if (tree_.outer > 1) {
       const int64_t least = beat_ / std::gcd(beat_, line);
       const int64_t lines = (tree_.outer + wanted - 1) / wanted;
       lines_ = std::min(tree_.outer, (lines + least - 1) / least * least);
-      blocks_ = (tree_.outer + lines_ - 1) / lines_;
-    } else if (tree_.inner * size_ % beat_ == 0) {
-      const int64_t beats = tree_.inner * size_ / beat_;
-      int64_t bands = std::min(wanted, beats);
-      while (beats % bands != 0) ++bands;
-      blocks_ = bands;
-      band_ = tree_.inner / bands;
     }
+    blocks_ = (tree_.outer + lines_ - 1) / lines_ * bands_;
   }
 
   // Smaller blocks where two of them do not fit; or one.
@@ -134,22 +133,23 @@ class Reduction {
     return builder_.Fits();
   }
 
+  int64_t FirstLineOf(int64_t block) const { return block / bands_ * lines_; }
   int64_t LinesOf(int64_t block) const {
-    return InBands() ? lines_ : std::min(lines_, tree_.outer - block * lines_);
+    return std::min(lines_, tree_.outer - FirstLineOf(block));
   }
-  bool InBands() const { return band_ < tree_.inner; }
 
   void Load(int operand, int64_t block) {
     const int64_t at = values_.at + block % slots_ * pitch_;
     const int64_t line = tree_.count * tree_.inner * size_;
-    if (InBands()) {
-      builder_.LoadRuns(operand, block * band_ * size_, at, band_ * size_,
+    const int64_t from = FirstLineOf(block) * line;
+    if (bands_ > 1) {
+      builder_.LoadRuns(operand, from + block % bands_ * band_ * size_, at,
+                        band_ * size_,
                         {{tree_.count, tree_.inner * size_, band_ * size_}});
       return;
     }
     const int64_t bytes = LinesOf(block) * line;
-    if (tree_.adjacent)
-      return builder_.Load(operand, block * lines_ * line, at, bytes);
+    if (tree_.adjacent) return builder_.Load(operand, from, at, bytes);
     builder_.Load(operand, 0, loaded_.at, bytes);
     for (const CopyStep& step : arrange_.steps) {
       const auto place = [&](CopyStep::Place which) {
@@ -165,7 +165,8 @@ class Reduction {
 
   void Run(int64_t block) {
     const Bytes values = {values_.at + block % slots_ * pitch_, pitch_};
-    const int64_t first = InBands() ? block * band_ : block * lines_ * band_;
+    const int64_t first =
+        FirstLineOf(block) * tree_.inner + block % bands_ * band_;
     passes_->Run(builder_, values, LinesOf(block), result_,
                  result_.at + first * size_);
   }
@@ -178,8 +179,10 @@ class Reduction {
   const ir::Ints& shape_;
   const ir::Ints& dimensions_;
   const ir::TreeShape tree_;
-  // Blocks: lines of each, inner elements of each; how many, in how many slots.
-  int64_t lines_ = 1, band_ = 1, blocks_ = 1, slots_ = 1, pitch_ = 0;
+  // Blocks: lines of each, inner elements of each; how many of a line, in all,
+  // and in how many slots.
+  int64_t lines_ = 1, band_ = 1, bands_ = 1, blocks_ = 1, slots_ = 1,
+          pitch_ = 0;
   Bytes values_ = {}, loaded_ = {}, between_ = {}, result_ = {};
   Bytes init_ = {}, row_ = {};
   CopySteps arrange_;
@@ -199,11 +202,6 @@ bool IsReduction(const ir::Node& node) {
 absl::StatusOr<KernelProgram> CompileReduction(const ir::Node& node,
                                                const Preset& preset,
                                                int64_t origin) {
-  if (IsStreamed(node, preset)) {
-    absl::StatusOr<KernelProgram> program =
-        CompileStreamedReduction(node, preset, origin);
-    if (!absl::IsResourceExhausted(program.status())) return program;
-  }
   return Reduction(node, preset, origin).Compile();
 }
 

@@ -27,7 +27,7 @@ constexpr int64_t kManyRows = 32;
 
 ReductionPasses::ReductionPasses(const ir::Node& node, int64_t lines,
                                  int64_t count, int64_t inner,
-                                 const Preset& preset, bool adds_first)
+                                 const Preset& preset, int64_t left)
     : preset_(preset),
       combiner_(*ir::CombinerOf(*node.regions[0])),
       element_(node.type.element),
@@ -35,13 +35,13 @@ ReductionPasses::ReductionPasses(const ir::Node& node, int64_t lines,
       lines_(lines),
       count_(count),
       inner_(inner),
-      adds_first_(adds_first) {}
+      left_(left > 0 ? left : count) {}
 
 absl::Status ReductionPasses::AddCode(Bytes first, Bytes row,
                                       std::vector<uint64_t>& words) {
   first_ = first;
   row_ = row;
-  int64_t count = count_;
+  int64_t count = left_;
   const auto add = [&](Pass pass) -> absl::Status {
     pass.count = count;
     return Emit(pass, words);
@@ -74,8 +74,8 @@ bool ReductionPasses::FitsLanes(int64_t count) const {
 }
 
 bool ReductionPasses::Overwrites() const {
-  if (FitsLanes(count_) || count_ == 1) return false;
-  return 2 * ir::FirstHalf(count_) > count_ || count_ >> kMostLevels > 1;
+  if (FitsLanes(left_) || left_ == 1) return false;
+  return 2 * ir::FirstHalf(left_) > left_ || left_ >> kMostLevels > 1;
 }
 
 // Elements between those that a pass combines.
@@ -101,7 +101,7 @@ absl::Status ReductionPasses::Emit(Pass pass, std::vector<uint64_t>& words) {
   };
   Lane lane = pass.lanes ? OfLanes(graph, pass.count, load, combine)
                          : OfLevels(1 << pass.levels, load, combine);
-  if (pass.last && adds_first_) {
+  if (pass.last) {
     const int operand = static_cast<int>(places.operands.size());
     places.operands.push_back({{0, 0}, first_.at, row_.at});
     const LaneLoad splat = {operand, StorageOf(element_), Pattern::kSplat};

@@ -37,9 +37,10 @@ class ReductionPasses {
   using Bytes = KernelBuilder::Bytes;
 
   // `node`: a reduction by one operation; `lines`: of a run, at most.
-  // `adds_first`: the first value takes part.
+  // `left`: how many elements of each result are left, at the beginning of its
+  // line; 0: all.
   ReductionPasses(const ir::Node& node, int64_t lines, int64_t count,
-                  int64_t inner, const Preset& preset, bool adds_first = true);
+                  int64_t inner, const Preset& preset, int64_t left = 0);
 
   // Appends the code. `first`: the first value; `row`: a row of words for it in
   // all lanes. Errors: ResourceExhausted (registers, instruction memory).
@@ -81,8 +82,7 @@ class ReductionPasses {
   const ir::Op combiner_;
   const ir::ElementType element_;
   const int64_t size_;  // bytes of an element
-  const int64_t lines_, count_, inner_;
-  const bool adds_first_;
+  const int64_t lines_, count_, inner_, left_;
   Bytes first_ = {0, 0}, row_ = {0, 0};
   std::vector<Pass> passes_;
   int spread_ = 0;

@@ -5,6 +5,7 @@
 // dimensions in front. Each step is rounded.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -20,14 +21,25 @@ struct Matrix {
   float& at(int64_t i, int64_t j) const { return data[i * columns + j]; }
 };
 
-// Sums by halves, like every sum along a dimension (docs/hlo.md).
-float Sum(std::vector<float> x) {
-  auto n = static_cast<int64_t>(x.size());
-  for (int64_t half = FirstHalf(n); half > 0; half /= 2) {
-    for (int64_t i = 0; i + half < n; ++i) x[i] += x[i + half];
-    n = half;
+// Sums along a dimension behind which `inner` sums lie next to each other
+// (docs/hlo.md).
+float Sum(std::vector<float> x, int64_t inner) {
+  const auto by_halves = [&](int64_t first, int64_t n) {
+    for (int64_t half = FirstHalf(n); half > 0; half /= 2) {
+      for (int64_t i = first; i + half < first + n; ++i) x[i] += x[i + half];
+      n = half;
+    }
+    return x[first];
+  };
+  while (const int64_t section =
+             SectionOf(static_cast<int64_t>(x.size()), inner)) {
+    const auto n = static_cast<int64_t>(x.size());
+    std::vector<float> sums;
+    for (int64_t i = 0; i < n; i += section)
+      sums.push_back(by_halves(i, std::min(section, n - i)));
+    x = std::move(sums);
   }
-  return 0 + x[0];
+  return 0 + by_halves(0, static_cast<int64_t>(x.size()));
 }
 
 float Largest(float a, float b) {
@@ -42,7 +54,7 @@ void Reflect(const Matrix& vectors, int64_t k, float tau, const Matrix& a,
   std::vector<float> terms(a.rows);
   for (int64_t j = first; j < a.columns; ++j) {
     for (int64_t i = k; i < a.rows; ++i) terms[i] = v(i) * a.at(i, j);
-    const float part = tau * Sum(terms);
+    const float part = tau * Sum(terms, a.columns);
     for (int64_t i = k; i < a.rows; ++i) a.at(i, j) -= v(i) * part;
   }
 }
@@ -65,7 +77,7 @@ void Qr(const Matrix& a, float* tau) {
       const float scaled = a.at(i, k) / largest;
       squares[i] = scaled * scaled;
     }
-    const float norm = largest * std::sqrt(Sum(squares));
+    const float norm = largest * std::sqrt(Sum(squares, 1));
     const float beta = alpha < 0 ? norm : -norm;
     tau[k] = (beta - alpha) / beta;
     for (int64_t i = k + 1; i < a.rows; ++i) a.at(i, k) /= alpha - beta;

@@ -5,6 +5,7 @@
 #include "host/ir/hlo/tree.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -21,6 +22,14 @@ int64_t FirstHalf(int64_t count) {
   int64_t half = 1;
   while (2 * half < count) half *= 2;
   return count > 1 ? half : 0;
+}
+
+int64_t SectionOf(int64_t count, int64_t inner) {
+  constexpr int64_t kMost = 128, kLeast = 16;
+  if (inner == 1 || count <= kMost) return 0;
+  for (int64_t section = kMost; section >= kLeast; --section)
+    if (count % section == 0) return section;
+  return kMost;  // the last one is shorter
 }
 
 TreeShape TreeShapeOf(const Ints& shape, const Ints& dimensions) {
@@ -81,14 +90,26 @@ void CombineTree(const Combiner& combiner, const TreeShape& tree,
                  const Literal& init, Literal& values, Literal& results) {
   const int64_t inner = tree.inner;
   const int bytes = ElementBytes(values.element());
-  for (int64_t o = 0; o < tree.outer; ++o) {
-    uint8_t* line = values.data() + o * tree.count * inner * bytes;
-    int64_t count = tree.count;
+  const int64_t each = inner * bytes;
+  const auto by_halves = [&](uint8_t* line, int64_t count) {
     for (int64_t half = FirstHalf(count); half > 0; half /= 2) {
-      combiner.map((count - half) * inner, line, 1, line + half * inner * bytes,
-                   1, line);
+      combiner.map((count - half) * inner, line, 1, line + half * each, 1,
+                   line);
       count = half;
     }
+  };
+  for (int64_t o = 0; o < tree.outer; ++o) {
+    uint8_t* const line = values.data() + o * tree.count * each;
+    int64_t count = tree.count;
+    while (const int64_t section = SectionOf(count, inner)) {
+      int64_t sections = 0;
+      for (int64_t i = 0; i < count; i += section) {
+        by_halves(line + i * each, std::min(section, count - i));
+        std::memmove(line + sections++ * each, line + i * each, each);
+      }
+      count = sections;
+    }
+    by_halves(line, count);
     combiner.map(inner, init.data(), 0, line, 1,
                  results.data() + o * inner * bytes);
   }

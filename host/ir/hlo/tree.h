@@ -15,6 +15,11 @@ namespace systole::ir {
 // first level. 0 if there is nothing to combine.
 int64_t FirstHalf(int64_t count);
 
+// If results lie next to each other (inner > 1), more than 128 elements are
+// combined in sections, one after the other, and then the results of these.
+// Elements of a section; 0: all are combined by halves.
+int64_t SectionOf(int64_t count, int64_t inner);
+
 // The operand as [outer][count][inner] elements, of which `count` are combined.
 // If the reduced dimensions are not adjacent, this describes the operand with
 // these dimensions first (ReducedFirst).

@@ -82,6 +82,11 @@ Tensors Normalised(const Node& node, const Tensors& operands);
 Tensor Factor(const Node& node, const Tensors& operands);
 Tensors Householder(const Node& node, const Tensors& operands);
 
+// docs/hlo.md, "Sums and other reductions": how many elements a section of a
+// reduction has on its first level, 0 if it is none of sections. `columns`:
+// whether results lie next to each other.
+size_t SectionOfSum(size_t count, bool columns);
+
 }  // namespace systole::golden::hlo
 
 #endif  // SYSTOLE_VERIF_GOLDEN_HLO_EVALUATION_H_

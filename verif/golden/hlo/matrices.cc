@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // docs/hlo.md, "Batch normalisation, factors": fp32, each operation rounded.
+#include <algorithm>
 #include <cmath>
 
 #include "verif/golden/fp32.h"
@@ -150,11 +151,24 @@ float SumByHalves(Line x) {
   return 0.0f + x[0];
 }
 
+// Of one of so many columns: in sections, like every sum down columns.
+float SumOfColumn(Line x, int64_t columns) {
+  while (const size_t section = SectionOfSum(x.size(), columns > 1)) {
+    Line sums;
+    for (size_t i = 0; i < x.size(); i += section) {
+      const size_t end = std::min(i + section, x.size());
+      sums.push_back(SumByHalves(Line(x.data() + i, x.data() + end)));
+    }
+    x = sums;
+  }
+  return SumByHalves(x);
+}
+
 // Subtracts the reflection from column j; v is 0 above row k.
 void Reflect(const Line& v, float t, Matrix& a, int64_t j) {
   Line terms;
   for (int64_t i = 0; i < a.rows; ++i) terms.push_back(v[i] * a.at(i, j));
-  const float part = t * SumByHalves(terms);
+  const float part = t * SumOfColumn(terms, a.columns);
   for (int64_t i = 0; i < a.rows; ++i) a.at(i, j) = a.at(i, j) - v[i] * part;
 }
 

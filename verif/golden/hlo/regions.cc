@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // docs/hlo.md, "Sums and other reductions".
+#include <algorithm>
 #include <cstdlib>
 
 #include "verif/golden/hlo/evaluation.h"
@@ -21,17 +22,51 @@ std::vector<Element> ElementsOf(const Tensors& tensors, size_t count) {
 
 // Reduces by halves: the distance of the pairs is the largest power of two
 // below the count.
-uint64_t ByHalves(const Combiner& combine, uint64_t initial,
-                  std::vector<Bits> values) {
-  if (values.empty()) return initial;
+uint64_t ByHalves(const Combiner& combine, Bits values) {
   while (values.size() > 1) {
     size_t half = 1;
     while (2 * half < values.size()) half *= 2;
     for (size_t i = 0; i < half && i + half < values.size(); ++i)
-      values[i] = {combine.Single(values[i][0], values[i + half][0])};
+      values[i] = combine.Single(values[i], values[i + half]);
     values.resize(half);
   }
-  return combine.Single(initial, values[0][0]);
+  return values[0];
+}
+
+// `columns`: whether results lie next to each other.
+uint64_t InSections(const Combiner& combine, uint64_t initial, bool columns,
+                    Bits values) {
+  if (values.empty()) return initial;
+  while (const size_t section = SectionOfSum(values.size(), columns)) {
+    Bits results;
+    for (size_t i = 0; i < values.size(); i += section) {
+      const size_t end = std::min(i + section, values.size());
+      results.push_back(
+          ByHalves(combine, {values.begin() + i, values.begin() + end}));
+    }
+    values = results;
+  }
+  return combine.Single(initial, ByHalves(combine, values));
+}
+
+// Whether a dimension that is kept lies behind one that is reduced; both have
+// several elements.
+bool HasColumns(const Index& shape, const Index& reduced) {
+  size_t d = 0;
+  const auto is_reduced = [&] {
+    return std::count(reduced.begin(), reduced.end(), d) > 0;
+  };
+  while (d < shape.size() && !(shape[d] > 1 && is_reduced())) ++d;
+  for (; d < shape.size(); ++d)
+    if (shape[d] > 1 && !is_reduced()) return true;
+  return false;
+}
+
+// Of each element, the only value.
+Bits First(const std::vector<Bits>& values) {
+  Bits first;
+  for (const Bits& value : values) first.push_back(value[0]);
+  return first;
 }
 
 class Fold {
@@ -115,10 +150,11 @@ Tensors Reduce(const Node& node, const Tensors& operands, Evaluation& run) {
         place[ascending[i]] = term[i];
       values.push_back(fold.At(place));
     });
-    const Bits sums = fold.combine().single()
-                          ? Bits{ByHalves(fold.combine(), fold.initial()[0],
-                                          std::move(values))}
-                          : InGroups(fold, std::move(values));
+    const Bits sums =
+        fold.combine().single()
+            ? Bits{InSections(fold.combine(), fold.initial()[0],
+                              HasColumns(shape, reduced), First(values))}
+            : InGroups(fold, std::move(values));
     for (size_t i = 0; i < sums.size(); ++i) results[i][index] = sums[i];
   });
   return results;
@@ -255,6 +291,13 @@ Tensor Map(const Node& node, const Tensors& operands, Evaluation& run) {
 }
 
 }  // namespace
+
+size_t SectionOfSum(size_t count, bool columns) {
+  if (!columns || count <= 128) return 0;
+  size_t section = 128;
+  while (section >= 16 && count % section != 0) --section;
+  return section >= 16 ? section : 128;
+}
 
 Tensors Regions(const Node& node, const Tensors& operands, Evaluation& run) {
   switch (node.op) {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/plan_link.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "host/compiler/kernels/kernel_link.h"
+
+namespace systole::lanes {
+namespace {
+
+// Of the memory, for values of one program.
+constexpr uint64_t kPartOfMemory = 8;
+
+class StepLinker {
+ public:
+  explicit StepLinker(const Preset& preset) : preset_(preset) {}
+
+  std::vector<PlanStep> Run(std::vector<PlanStep> all) {
+    std::vector<PlanStep> steps;
+    std::vector<PlanStep> kernels;
+    int64_t bytes = 0;
+    const auto flush = [&] {
+      LinkInto(kernels.begin(), kernels.end(), steps);
+      kernels.clear();
+      bytes = 0;
+    };
+    for (PlanStep& step : all) {
+      if (!step.kernel) {
+        // A view of what is there before the kernels does not divide them.
+        const bool before = step.node->op == ir::Op::kHloShard &&
+                            std::none_of(kernels.begin(), kernels.end(),
+                                         [&](const PlanStep& kernel) {
+                                           return Makes(kernel, step.inputs[0]);
+                                         });
+        if (!before) flush();
+        steps.push_back(std::move(step));
+        continue;
+      }
+      for (size_t i = step.inputs.size(); i < step.kernel->bytes.size(); ++i)
+        bytes += step.kernel->bytes[i];
+      if (bytes > static_cast<int64_t>(preset_.memory_bytes() / kPartOfMemory))
+        flush();
+      kernels.push_back(std::move(step));
+    }
+    flush();
+    return steps;
+  }
+
+ private:
+  static bool Makes(const PlanStep& step, int slot) {
+    return std::count(step.outputs.begin(), step.outputs.end(), slot) > 0;
+  }
+  using Steps = std::vector<PlanStep>::iterator;
+  void LinkInto(Steps begin, Steps end, std::vector<PlanStep>& steps) {
+    if (end - begin == 1) steps.push_back(std::move(*begin));
+    if (end - begin <= 1) return;
+    absl::StatusOr<PlanStep> linked = Linked(begin, end);
+    if (linked.ok()) return steps.push_back(*std::move(linked));
+    const Steps middle = begin + (end - begin) / 2;
+    LinkInto(begin, middle, steps);
+    LinkInto(middle, end, steps);
+  }
+  absl::StatusOr<PlanStep> Linked(Steps begin, Steps end) const {
+    PlanStep all;
+    std::set<int> made, read;
+    std::map<int, int64_t> size;
+    for (Steps step = begin; step != end; ++step) {
+      all.kernels.push_back(step->kernels[0]);
+      for (size_t i = 0; i < step->inputs.size(); ++i) {
+        const int slot = step->inputs[i];
+        size[slot] = step->kernel->bytes[i];
+        if (made.count(slot) == 0 && read.insert(slot).second)
+          all.inputs.push_back(slot);
+      }
+      for (size_t i = 0; i < step->outputs.size(); ++i) {
+        const int slot = step->outputs[i];
+        size[slot] = step->kernel->bytes[step->inputs.size() + i];
+        if (made.insert(slot).second) all.outputs.push_back(slot);
+      }
+    }
+    std::map<int, int> number;
+    std::vector<int64_t> bytes;
+    for (const std::vector<int>* slots : {&all.inputs, &all.outputs}) {
+      for (const int slot : *slots) {
+        number.emplace(slot, static_cast<int>(bytes.size()));
+        bytes.push_back(size[slot]);
+      }
+    }
+    std::vector<LinkedKernel> kernels;
+    for (Steps step = begin; step != end; ++step) {
+      LinkedKernel& kernel = kernels.emplace_back();
+      kernel.kernel = &*step->kernel;
+      kernel.beside = step->beside;
+      for (const std::vector<int>* slots : {&step->inputs, &step->outputs})
+        for (const int slot : *slots) kernel.operands.push_back(number[slot]);
+    }
+    absl::StatusOr<KernelProgram> program = Link(kernels, bytes, preset_);
+    if (!program.ok()) return program.status();
+    all.kernel = *std::move(program);
+    return all;
+  }
+
+  const Preset& preset_;
+};
+
+}  // namespace
+
+std::vector<PlanStep> LinkSteps(std::vector<PlanStep> steps,
+                                const Preset& preset) {
+  return StepLinker(preset).Run(std::move(steps));
+}
+
+}  // namespace systole::lanes
