@@ -15,13 +15,22 @@ quoted = '$(subst ','\'',$(1))'
 
 # The models of the RTL that ARGS or PRESET ask for: `edge` if none; `mini` has a checked build only.
 PRESETS = $(shell sed -n 's/^  \([a-z0-9]*\):$$/\1/p' docs/spec/presets.yaml)
-ASKED   = $(or $(filter $(PRESETS),$(subst =, ,$(ARGS)) $(PRESET)),edge)
+# Float programs and models of JAX, ONNX and others, and training, run on `lite` unless a preset is named.
+FLOAT   = $(filter --train %.mlirbc %.mlir %.onnx,$(ARGS))
+ASKED   = $(or $(filter $(PRESETS),$(subst =, ,$(ARGS)) $(PRESET)),$(if $(FLOAT),lite,edge))
 CHECKED = $(if $(filter --checked,$(ARGS)),_checked)
 DIGITS_PRESETS = nano edge v1
 UNPROFILED = $(filter-out $(DIGITS_PRESETS),$(ASKED)) $(CHECKED:_checked=--checked)
 MODELS  = $(patsubst %mini,%mini_checked,$(foreach p,$(ASKED),systole_model_$(p)$(filter-out $(if $(filter mini,$(p)),_checked),$(CHECKED))))
 
+# PRESET=nano of a command that runs on one.
+ON_PRESET = $(if $(PRESET),$(if $(filter --preset --preset=%,$(ARGS)),,--preset $(PRESET)))
+
 # What is asked for and is not there ends at once, not after the build.
+hash := \#
+ifneq ($(strip $(foreach c,$(hash) ; $$ ",$(findstring $(c),$(CURDIR)))),)
+$(error the name of this folder, $(CURDIR), has one of $(hash) ; $$ " in it, which CMake does not take: move the clone)
+endif
 ifneq ($(filter-out $(PRESETS),$(PRESET)),)
 $(error PRESET=$(PRESET): no preset '$(filter-out $(PRESETS),$(PRESET))'; there are $(PRESETS))
 endif
@@ -30,6 +39,29 @@ $(error JOBS=$(JOBS): a whole number above 0 is needed)
 endif
 needs = $(if $(filter $(1),$(MAKECMDGOALS)),$(if $(strip $($(2))),,$(error make $(1): $(3))))
 $(call needs,jax,ARGS,name a script: ARGS="examples/keras_lstm.py")
+$(call needs,torch,ARGS,name a script: ARGS="examples/torch_mnist.py --digits tests/data/mnist")
+ifneq ($(filter run profile,$(MAKECMDGOALS)),)
+ifneq ($(word 2,$(PRESET)),)
+$(error PRESET=$(PRESET): one preset is needed)
+endif
+endif
+ifneq ($(findstring test,$(MAKECMDGOALS)),)
+ifneq ($(UNIT),)
+ifeq ($(wildcard tests/rtl/$(UNIT) tests/$(UNIT) $(UNIT)),)
+$(error UNIT=$(UNIT): no such unit; there are $(sort $(notdir $(patsubst %/CMakeLists.txt,%,$(wildcard tests/*/CMakeLists.txt tests/rtl/*/CMakeLists.txt)))))
+endif
+endif
+endif
+ifneq ($(filter fresh,$(MAKECMDGOALS)),)
+ifneq ($(filter-out bookworm trixie,$(DIST)),)
+$(error DIST=$(DIST): bookworm or trixie)
+endif
+endif
+ifneq ($(SYSTOLE_PRESET),)
+ifeq ($(filter $(PRESETS),$(SYSTOLE_PRESET)),)
+$(error SYSTOLE_PRESET=$(SYSTOLE_PRESET): no such preset; there are $(PRESETS))
+endif
+endif
 $(call needs,test-jax,PYTHON,name a Python: PYTHON=python3.13)
 $(call needs,install,PREFIX,PREFIX is empty)
 $(call needs,uninstall,PREFIX,PREFIX is empty)
@@ -53,7 +85,7 @@ help: ## list the targets and the variables
 	@sed -n '/^| variable | default | meaning/,/^$$/ { s/`//g; s/^| \([A-Z][^|]*\) | \([^|]*\) | \(.*\) |$$/  \1\t\3 (\2)/p }' docs/commands.md | expand -t 25
 
 run: tool ## build the core and run the digits network on it, layer by layer
-	@"$(BUILD)/bin/systole" run --reports "$(BUILD)/reports" $(ARGS)
+	@"$(BUILD)/bin/systole" run --reports "$(BUILD)/reports" $(if $(ON_PRESET),$(ON_PRESET) )$(ARGS)
 
 # PROFILED=1: of nano, edge and v1 the models compiled with a profile of their own run, in BUILD/lib/systole/profiled.
 model: tool ## build the command-line program and the RTL models of presets: PRESET="nano v1" (PROFILED=1)
@@ -82,7 +114,7 @@ scaling: plugin ## measure how training steps scale over the cores of linked chi
 	@$(NINJA) systole systole_model_$(or $(PRESET),litechip)
 	@.venv-jax/bin/python scripts/scaling.py --build "$(BUILD)" --preset $(or $(PRESET),litechip) $(ARGS)
 
-test-jax: plugin ## jax's functions on the plugin with another Python, in an environment of its own: PYTHON=python3.13
+test-jax: plugin ## test jax's functions on the plugin with another Python, in an environment of its own: PYTHON=python3.13
 	@"$(PYTHON)" -m venv "$(BUILD)/python-jax" && "$(BUILD)/python-jax/bin/pip" install --quiet --upgrade "$(BUILD)/python[jax]"
 	@JAX_PLATFORMS=systole,cpu SYSTOLE_PRESET=mini "$(BUILD)/python-jax/bin/python" tests/pjrt/functions_test.py $(ARGS)
 
@@ -174,9 +206,11 @@ fusesoc: setup ## lint every preset from its FuseSoC core, simulate the example 
 
 formal: setup ## prove the small cells, the HBM controller's timing and the links between chips, and show that the proofs fail on seeded mutants
 	@scripts/python verif/formal/formal.py --build "$(BUILD)" $(ARGS)
+ifeq ($(filter --help,$(ARGS)),)
 	@scripts/python verif/formal/hbm.py --build "$(BUILD)"
 	@scripts/python verif/formal/rmw.py --build "$(BUILD)"
 	@scripts/python verif/formal/link.py --build "$(BUILD)"
+endif
 
 views: setup ## prove the two views of the array equal at every size and stage, with all mutants (ten minutes)
 	@scripts/python verif/formal/views.py --long $(ARGS)
@@ -200,11 +234,11 @@ pair: configure ## build v2chip, two cores of 16,384 MACs, and test posts, far a
 	@"$(BUILD)/bin/system_pair_v2chip" --backend=rtl --preset=v2chip --gtest_filter='*Halves*:*PostsFollow*:*EachReaches*'
 	@scripts/python tests/profile/counts_test.py --build "$(BUILD)" --pair CountsTest.test_no_count_moved
 
-launch: configure ## the digits network on an int8 core with a scalar unit: what a launch by its firmware costs beside a register's start
+launch: configure ## measure what starting a program by firmware costs, beside starting it by register
 	@$(NINJA) system_launch
 	@"$(BUILD)/bin/system_launch"
 
-loops: configure ## networks whose blocks are loops on the RTL of an int8 core with a scalar unit, against the golden model
+loops: configure ## run networks whose blocks are loops on the RTL of an int8 core with a scalar unit, against the golden model
 	@$(NINJA) compiler_size_loop_rtl
 	@"$(BUILD)/bin/compiler_size_loop_rtl" --backend=rtl --cases=6 $(ARGS)
 
@@ -212,9 +246,9 @@ bench: build ## measure utilisation, memory bandwidth and simulation speed
 	@"$(BUILD)/bin/systole" bench --reports "$(BUILD)/reports" $(ARGS)
 
 profile: tool ## run the digits network, or ARGS="MODEL --preset P", and say where its cycles go, as a page for the browser
-	@"$(BUILD)/bin/systole" profile --output "$(BUILD)/reports/profile.html" $(ARGS)
+	@"$(BUILD)/bin/systole" profile --output "$(BUILD)/reports/profile.html" $(if $(ON_PRESET),$(ON_PRESET) )$(ARGS)
 
-viewers: build ## read a profile with what it is for: the page with Chromium, traces with XProf, Perfetto's schema, Surfer's reader
+viewers: build ## test profiles in their viewers: the page in Chromium, traces in XProf and by Perfetto's schema, waveforms in Surfer's reader
 	@scripts/setup.sh viewers
 	@scripts/setup.sh browser
 	@scripts/python tests/profile/page_test.py --build "$(BUILD)" BrowserTest

@@ -6,7 +6,10 @@
 # all that it started have ended.
 
 set -euo pipefail
-mkdir -p -- "$1"
+if ! mkdir -p -- "$1" || ! { : >> "$1/.lock"; } 2>/dev/null; then
+  echo "$1: cannot be written; BUILD=folder names another build folder" >&2
+  exit 1
+fi
 exec 9> "$1/.lock"
 if ! flock -n 9; then
   echo "waiting for another make that builds in $1" >&2

@@ -10,6 +10,7 @@ import argparse
 import json
 import pathlib
 import sys
+import warnings
 
 SMOOTHING = 0.9
 FIELDS = ("preset", "backend", "batch", "optimiser", "rate", "test_digits", "curve")
@@ -44,6 +45,8 @@ def smooth(values):
 
 def draw(report):
     # Takes a second, and bad reports are told at once.
+    # Debian's Matplotlib, where another one lies beside it; nothing here is drawn in three dimensions.
+    warnings.filterwarnings("ignore", message="Unable to import Axes3D")
     import matplotlib  # pylint: disable=import-outside-toplevel
     from matplotlib import pyplot as plt  # pylint: disable=import-outside-toplevel
 

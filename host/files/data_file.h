@@ -10,9 +10,10 @@
 
 namespace systole {
 
-// `in_source` if that is there, as it is in the project's folder; otherwise
-// the file `in_share` of share/systole beside the program's folder, which a
-// build and an installation have; `in_source` if neither is there.
+// `in_source` if that is there, as it is in the folder of the project;
+// otherwise the file `in_share` of share/systole beside the program's folder,
+// which an installation has, or `in_source` of the project that has the build
+// folder; `in_source` if neither is there.
 std::string DataFile(const std::string& in_source, const std::string& in_share);
 
 // `in_source` if the program was started in the project's folder, which has a

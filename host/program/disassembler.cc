@@ -166,18 +166,18 @@ std::string DisassembleProgram(const Program& p) {
       absl::StrFormat("# preset %s, %d descriptors at 0x%x, %d bytes of HBM\n",
                       p.preset, p.descriptors.size(), p.prog_addr, p.hbm_bytes);
   for (const MemorySegment& m : p.memory) {
-    absl::StrAppendFormat(&text, "# memory %#010x %9d bytes  %s\n", m.hbm_addr,
+    absl::StrAppendFormat(&text, "# memory 0x%08x %9d bytes  %s\n", m.hbm_addr,
                           m.bytes, MemoryUseName(m.use));
   }
   for (const DataSegment& s : p.segments) {
-    absl::StrAppendFormat(&text, "# data %#010x %9d bytes  %s\n", s.hbm_addr,
+    absl::StrAppendFormat(&text, "# data 0x%08x %9d bytes  %s\n", s.hbm_addr,
                           s.data.size(), OneLine(s.name));
     AppendCode(&text, s);
   }
   for (const TensorInfo& t : p.tensors) {
     absl::StrAppendFormat(
         &text,
-        "# %-6s %#010x %s %s %dx%dx%dx%d, pitch %d, image pitch %d, scale %g, "
+        "# %-6s 0x%08x %s %s %dx%dx%dx%d, pitch %d, image pitch %d, scale %g, "
         "zero point %d\n",
         t.is_input ? "input" : (t.is_output ? "output" : "tensor"), t.hbm_addr,
         OneLine(t.name), std::string(ElementTypeName(t.type)), t.n, t.h, t.w,

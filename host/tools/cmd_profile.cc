@@ -8,6 +8,8 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -38,7 +40,7 @@ const std::string kTrainPreset = "lite";
 constexpr int64_t kTrainBatch = 4;
 // What is printed of what to do; the page has more.
 constexpr size_t kShownFindings = 8;
-constexpr double kLeastShare = 0.001;
+constexpr double kLeastShare = 0.01;  // of the cycles, but for the largest
 
 struct ProfileArgs {
   RunArgs run;
@@ -95,21 +97,27 @@ void Print(const profile::Profile& profile) {
                 Thousands(static_cast<int64_t>(p.recording->cycles)).c_str());
     if (!p.program->layers.empty())
       std::printf("%s\n", LayerTable(p, *profile.preset).c_str());
-    std::printf("what to do:\n");
+    // Each piece of advice once, behind what it is for.
+    std::vector<std::pair<std::string, std::string>> findings;  // by advice
     size_t shown = 0;
     for (const profile::Finding& f : p.analysis.findings) {
       const std::string advice = profile::AdviceFor(f);
       if (advice.empty()) continue;
-      if (static_cast<double>(f.cycles) < kLeastShare * cycles) break;
-      std::printf(
-          "  %s  %s\n          %s\n",
-          absl::StrFormat("%6s",
-                          Percent(static_cast<double>(f.cycles) / cycles))
-              .c_str(),
-          Printable(profile::FindingText(f, *p.program, p.analysis)).c_str(),
-          advice.c_str());
+      const double share = static_cast<double>(f.cycles) / cycles;
+      if (shown > 0 && share < kLeastShare) break;
+      auto same = std::find_if(
+          findings.begin(), findings.end(),
+          [&](const auto& other) { return other.first == advice; });
+      if (same == findings.end())
+        same = findings.insert(same, {advice, std::string()});
+      absl::StrAppendFormat(
+          &same->second, "  %6s  %s\n", Percent(share),
+          Printable(profile::FindingText(f, *p.program, p.analysis)));
       if (++shown == kShownFindings) break;
     }
+    std::printf("what to do:\n");
+    for (const auto& [advice, text] : findings)
+      std::printf("%s          %s\n", text.c_str(), advice.c_str());
     std::printf("\n");
   }
 }

@@ -136,10 +136,10 @@ absl::StatusOr<Digits> ReadDigits(const std::string& folder,
   return absl::NotFoundError(absl::StrCat(
       digits.status().message(),
       part == "train"
-          ? "; scripts/train/fetch_digits.py fetches the training digits, or "
-            "name a folder of IDX files with --digits"
+          ? "; scripts/python scripts/train/fetch_digits.py FOLDER fetches the "
+            "training digits, or name a folder of IDX files with --digits"
           : "; the project has the test digits in tests/data/mnist, an "
-            "installation in share/systole/digits"));
+            "installation in share/systole/digits; --digits names the folder"));
 }
 
 }  // namespace systole::tools

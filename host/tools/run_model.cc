@@ -281,7 +281,7 @@ void PrintTable(const RunArgs& args, const runtime::CompiledModel& model,
   std::vector<std::string> head = {"output", "values"};
   const int64_t shown = std::min(kShown, result.images);
   for (int64_t i = 0; i < shown; ++i)
-    head.push_back(absl::StrCat("largest of ", i));
+    head.push_back(absl::StrCat("image ", i, ": largest"));
   Table table(head);
   for (const OutputFile& output : outputs) {
     std::vector<std::string> row = {output.name, output.description};

@@ -45,10 +45,15 @@ def main():
         environment = {**os.environ, "SYSTOLE_SHARE": str(share)}
         right = subprocess.run([program, "iss", "edge", "100"], env=environment, capture_output=True, text=True, check=False)
         wrong = subprocess.run([program, "rtl", "edge"], env=environment, capture_output=True, text=True, check=False)
-    print(right.stdout, right.stderr, wrong.stderr)
+    print(right.stdout, right.stderr, sep="")
     if right.returncode != 0 or wrong.returncode != 1 or "this build has no rtl backend" not in wrong.stderr:
+        print(f"gcc: FAILED: without RTL, the example ends with {wrong.returncode}: {wrong.stderr}")
         return 1
-    return 0 if "99 of 100 right" in right.stdout else 1  # as the simulator that clang builds
+    if "99 of 100 right" not in right.stdout:  # as the simulator that clang builds
+        print("gcc: FAILED: 99 of 100 digits should be right")
+        return 1
+    print("gcc: passed: the libraries build, the C example runs on the simulator, and is refused on the RTL, which is not built")
+    return 0
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ class Installed(unittest.TestCase):
         header = (self.prefix / "include/systole.h").read_text()
         version = ".".join(re.search(rf"SYSTOLE_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
         self.assertEqual(self.ok(tool, "--version").strip(), f"systole {version}")
-        self.assertIn("largest of 0", self.ok(tool, "run", "digits.tpu", "--backend", "iss", "--random", "1", "--quiet"))
+        self.assertIn("image 0: largest", self.ok(tool, "run", "digits.tpu", "--backend", "iss", "--random", "1", "--quiet"))
         self.assertIn("accuracy: 1 of 1", self.ok(tool, "run", "--backend", "iss", "--images", "1", "--quiet"))
         self.assertEqual([path.name for path in self.work.iterdir()], ["digits.tpu"])
 
