@@ -17,8 +17,8 @@ namespace {
 // has to save.
 constexpr int64_t kLeastCycles = 4096, kLeastGain = 4;
 constexpr int kTries = 2;  // products for a kernel
-constexpr int64_t kParts =
-    4;  // of the unified buffer; one for the other kernel
+// Of the unified buffer, one for the other kernel.
+constexpr int64_t kParts = 4;
 
 int64_t BusyOf(const PlanStep& step, isa::Queue queue) {
   return step.kernel->costs[0].busy[static_cast<size_t>(queue)];
@@ -39,9 +39,9 @@ class Pairs {
   void Run() {
     std::vector<size_t> others;
     for (const auto& [i, compile] : again_) {
-      if (BusyOf(steps_[i], isa::Queue::kMxu) == 0 &&
-          CyclesOf(i) >= kLeastCycles)
-        others.push_back(i);
+      const int64_t array = BusyOf(steps_[i], isa::Queue::kMxu);
+      if (array >= kLeastCycles) products_.push_back(i);
+      if (array == 0 && CyclesOf(i) >= kLeastCycles) others.push_back(i);
     }
     std::stable_sort(others.begin(), others.end(), [&](size_t a, size_t b) {
       return CyclesOf(a) > CyclesOf(b);
@@ -83,9 +83,8 @@ class Pairs {
         end = std::min(end, places_[reader]);
     }
     std::vector<size_t> products;
-    for (size_t i = first; i < end; ++i) {
-      if (again_.count(i) > 0 && partner_.count(i) == 0 &&
-          BusyOf(steps_[i], isa::Queue::kMxu) >= kLeastCycles)
+    for (const size_t i : products_) {
+      if (i >= first && i < end && partner_.count(i) == 0)
         products.push_back(i);
     }
     std::stable_sort(products.begin(), products.end(), [&](size_t a, size_t b) {
@@ -167,6 +166,7 @@ class Pairs {
   std::vector<PlanStep>& steps_;
   const std::map<size_t, CompileAgain>& again_;
   const Preset& preset_;
+  std::vector<size_t> products_;           // steps
   std::vector<size_t> places_;             // by step, where it runs
   std::unordered_map<int, size_t> maker_;  // by slot
   std::unordered_map<int, std::vector<size_t>> readers_;    // by slot
