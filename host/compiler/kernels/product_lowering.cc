@@ -25,6 +25,7 @@ using ir::Value;
 // Operands are rearranged first if they have runs shorter than this, which
 // would leave most of the array's rows unused and take many passes.
 constexpr int64_t kShortRun = 8, kManyPasses = 4;
+constexpr int64_t kShortRow = 32;  // elements of a move
 
 // Inserts operations before a product and replaces the product with their
 // result.
@@ -109,8 +110,9 @@ class Product : private ProductNodes {
 
   // Whether the unified buffer holds two strips of columns of a right matrix,
   // and lines beside them.
-  bool ColumnsFit(int64_t depth) const {
-    return 2 * 2 * preset_.cols * depth <= preset_.ub_bytes / 4 * 3;
+  bool ColumnsFit(int64_t depth, int64_t columns) const {
+    return 2 * 2 * std::min(preset_.cols, columns) * depth <=
+           preset_.ub_bytes / 4 * 3;
   }
 
   // Whether the array can walk over lines in place: the contraction has runs
@@ -195,7 +197,7 @@ class Product : private ProductNodes {
     const Walk across =
         Ordered(right, {a.rhs_batching, columns, a.rhs_contracting});
     const bool transposed =
-        !straight.Dense() && across.Dense() && ColumnsFit(passes * k);
+        !straight.Dense() && across.Dense() && ColumnsFit(passes * k, n);
     const bool as_it_is = passes == 1 && a.lhs_batching.size() <= 1 && !dense &&
                           Walkable(walk, a.lhs_batching.size() + rows.size());
     const Value matrix = Parts(0, 2, [&](Value v) {
@@ -337,8 +339,11 @@ class Product : private ProductNodes {
     across.sizes.insert(across.sizes.begin() + 1, outputs);
     across.strides.insert(across.strides.begin() + 1, output_step);
     const int64_t places = SizeOf(positions), depth = SizeOf(taps) * features;
+    // In columns where they lie so, or where they have longer lines than rows.
+    const bool columns =
+        across.Dense() || (outputs < kShortRow && features >= kShortRow);
     const bool transposed =
-        !weights.Dense() && across.Dense() && ColumnsFit(passes * depth);
+        !weights.Dense() && columns && ColumnsFit(passes * depth, outputs);
     const auto rank = static_cast<int64_t>(order.size());
     const Value matrix = Parts(0, rank - 1, [&](Value v) {
       v = Walked(v, Ordered(input, {order}));
