@@ -300,8 +300,10 @@ TEST_F(TrainRunTest, DamagedCheckpoints) {
 TEST_F(TrainRunTest, Errors) {
   TrainOptions options = Options();
   options.digits = folder_ + "/nowhere";
-  EXPECT_THAT(CreateError(options),
-              HasSubstr("no such folder; scripts/train/fetch_digits.py"));
+  EXPECT_THAT(
+      CreateError(options),
+      HasSubstr(
+          "no such folder; scripts/python scripts/train/fetch_digits.py"));
   options = Options();
   options.recipe.batch = 0;
   EXPECT_THAT(CreateError(options), HasSubstr("a batch of 0"));

@@ -97,7 +97,8 @@ TEST_F(TrainCli, WrongArguments) {
   ExpectError("--compare iss", 1, "compare with the other backend");
   ExpectError("--digits /nowhere", 1,
               "/nowhere: no such folder; "
-              "scripts/train/fetch_digits.py fetches the training digits");
+              "scripts/python scripts/train/fetch_digits.py FOLDER fetches "
+              "the training digits");
   ExpectError("--resume /nowhere", 1, "/nowhere: cannot be opened");
   ExpectError(
       "--steps 1 --batch 2 --preset lite --test-images 0 --save "
