@@ -108,8 +108,7 @@ class Product : private ProductNodes {
                 ir::HloDimensionAttributes{along});
   }
 
-  // Whether the unified buffer holds two strips of columns of a right matrix,
-  // and lines beside them.
+  // Whether two strips of columns of a right matrix, and lines, fit.
   bool ColumnsFit(int64_t depth, int64_t columns) const {
     return 2 * 2 * std::min(preset_.cols, columns) * depth <=
            preset_.ub_bytes / 4 * 3;
@@ -339,11 +338,10 @@ class Product : private ProductNodes {
     across.sizes.insert(across.sizes.begin() + 1, outputs);
     across.strides.insert(across.strides.begin() + 1, output_step);
     const int64_t places = SizeOf(positions), depth = SizeOf(taps) * features;
-    // In columns where they lie so, or where they have longer lines than rows.
-    const bool columns =
-        across.Dense() || (outputs < kShortRow && features >= kShortRow);
+    // In columns that lie so, or are longer lines than rows.
     const bool transposed =
-        !weights.Dense() && columns && ColumnsFit(passes * depth, outputs);
+        !weights.Dense() && ColumnsFit(passes * depth, outputs) &&
+        (across.Dense() || (outputs < kShortRow && features >= kShortRow));
     const auto rank = static_cast<int64_t>(order.size());
     const Value matrix = Parts(0, rank - 1, [&](Value v) {
       v = Walked(v, Ordered(input, {order}));
