@@ -15,8 +15,8 @@ quoted = '$(subst ','\'',$(1))'
 
 # The models of the RTL that ARGS or PRESET ask for: `edge` if none; `mini` has a checked build only.
 PRESETS = $(shell sed -n 's/^  \([a-z0-9]*\):$$/\1/p' docs/spec/presets.yaml)
-# Float programs and models of JAX, ONNX and others, and training, run on `lite` unless a preset is named.
-FLOAT   = $(filter --train %.mlirbc %.mlir %.onnx,$(ARGS))
+# Float programs and models of JAX, ONNX and others run on `lite` unless a preset is named.
+FLOAT   = $(filter %.mlirbc %.mlir %.onnx,$(ARGS))
 ASKED   = $(or $(filter $(PRESETS),$(subst =, ,$(ARGS)) $(PRESET)),$(if $(FLOAT),lite,edge))
 CHECKED = $(if $(filter --checked,$(ARGS)),_checked)
 DIGITS_PRESETS = nano edge v1

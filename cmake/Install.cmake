@@ -76,6 +76,7 @@ file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/share/systole)
 file(CREATE_LINK ${digits} ${CMAKE_BINARY_DIR}/share/systole/digits SYMBOLIC)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/models ${CMAKE_BINARY_DIR}/share/systole/models SYMBOLIC)
 install(FILES ${PROJECT_SOURCE_DIR}/models/mnist_cnn.tflite ${PROJECT_SOURCE_DIR}/models/mnist_cnn.safetensors DESTINATION ${share}/models)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/digits_training DESTINATION ${share}/models)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${share} PATTERN __pycache__ EXCLUDE)
 # The licence, and the notice of a source tree that has one.
 set(licences ${PROJECT_SOURCE_DIR}/LICENSE)

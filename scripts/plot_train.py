@@ -13,7 +13,9 @@ import sys
 import warnings
 
 SMOOTHING = 0.9
-FIELDS = ("preset", "backend", "batch", "optimiser", "rate", "test_digits", "curve")
+SHARES = ("accuracy", "right")  # results that are drawn in percent
+COLORS = ("tab:blue", "tab:orange", "tab:purple", "tab:brown")
+FIELDS = ("program", "preset", "backend", "batch", "recipe", "test_samples", "curve")
 
 
 class Failure(Exception):
@@ -54,29 +56,40 @@ def draw(report):
     matplotlib.rcParams["svg.hashsalt"] = "systole"  # the same report, the same file
     curve = report["curve"]
     steps = [point["step"] for point in curve]
-    # A loss that is no number is null.
-    losses = [float("nan") if point["loss"] is None else point["loss"] for point in curve]
-    tests = [point for point in curve if point["test_right"] >= 0]
+    names = list(curve[0]["metrics"])
+    shares = [name for name in names if name in SHARES]
+    others = [name for name in names if name not in SHARES]
+    tests = [point for point in curve if "right" in point["test"]]
+    both = bool(others) and bool(shares or tests)
 
-    figure, (top, bottom) = plt.subplots(2, 1, sharex=True, figsize=(8, 6), height_ratios=(3, 2), constrained_layout=True)
-    top.plot(steps, losses, color="tab:blue", alpha=0.35, linewidth=1, label="batch")
-    top.plot(steps, smooth(losses), color="tab:blue", linewidth=2, label="mean")
-    if min(losses) > 0:
-        top.set_yscale("log")
-    top.set_ylabel("loss (cross-entropy)")
-    top.grid(True, which="both", alpha=0.25)
-    top.legend(loc="upper right")
-    top.set_title(f"Digits network, {report['optimiser']} {report['rate']:g} falling to 0, {report['batch']} digits a step: "
+    figure, axes = plt.subplots(1 + both, 1, sharex=True, squeeze=False, figsize=(8, 6 if both else 4),
+                                height_ratios=(3, 2) if both else (1,), constrained_layout=True)
+    top, bottom = axes[0][0], axes[-1][0]
+    top.set_title(f"{pathlib.Path(report['program']).name}, rate {report['recipe']['rate']:g} falling to 0, {report['batch']} samples a step: "
                   f"{report['backend']}, {report['preset']}", fontsize=10)
-
-    bottom.plot(steps, [100 * point["right"] for point in curve], color="tab:green", alpha=0.35, linewidth=1, label="training batch")
+    bottom.set_xlabel("step")
+    for color, name in zip(COLORS, others):
+        # A value that is no number is null.
+        values = [float("nan") if point["metrics"][name] is None else point["metrics"][name] for point in curve]
+        top.plot(steps, values, color=color, alpha=0.35, linewidth=1)
+        top.plot(steps, smooth(values), color=color, linewidth=2, label=f"{name}, mean")
+        if min(values) > 0 and len(others) == 1:
+            top.set_yscale("log")
+            top.set_ylabel(name)
+    if others:
+        top.grid(True, which="both", alpha=0.25)
+        top.legend(loc="upper right")
+    if not (shares or tests):
+        return figure
+    for color, name in zip(("tab:green", "tab:olive"), shares):
+        bottom.plot(steps, [100 * (point["metrics"][name] or 0) for point in curve], color=color, alpha=0.35, linewidth=1, label=f"{name} of the batch")
     if tests:
-        percent = [100 * point["test_right"] / report["test_digits"] for point in tests]
-        bottom.plot([point["step"] for point in tests], percent, color="tab:red", marker="o", label=f"{report['test_digits']:,} test digits")
+        percent = [100 * point["test"]["right"] for point in tests]
+        bottom.plot([point["step"] for point in tests], percent, color="tab:red", marker="o", label=f"{report['test_samples']:,} test samples")
         bottom.annotate(f"{percent[-1]:.2f} %", (tests[-1]["step"], percent[-1]), textcoords="offset points", xytext=(-6, -14), ha="right")
     bottom.set_ylabel("right answers, %")
-    bottom.set_xlabel("step")
-    bottom.set_ylim(max(0, min(100 * point["right"] for point in curve[len(curve) // 20 :]) - 5), 101)
+    seen = [100 * (point["metrics"][name] or 0) for name in shares for point in curve[len(curve) // 20 :]]
+    bottom.set_ylim(max(0, min(seen, default=5) - 5), 101)
     bottom.grid(True, alpha=0.25)
     bottom.legend(loc="lower right")
     return figure

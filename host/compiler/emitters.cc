@@ -3,13 +3,16 @@
 #include "host/compiler/emitters.h"
 
 #include "absl/strings/str_cat.h"
-#include "host/compiler/registry.h"
 
 namespace systole::compiler {
 namespace {
 
 template <class Emitter>
-using OfLayer = Registered<model::Op, ElementType, Emitter>;
+struct OfLayer {
+  model::Op op;
+  ElementType type;
+  Emitter emitter;
+};
 
 constexpr OfLayer<ArrayEmitter> kArrayEmitters[] = {
     {model::Op::kConv2D, ElementType::kInt8, EmitConv},
@@ -38,22 +41,15 @@ absl::StatusOr<Emitter> EmitterOf(const OfLayer<Emitter> (&list)[N],
                                   const char* unit) {
   const PlanLayer& layer = context.plan.layers[index];
   const ElementType type = context.tensors[layer.output].type;
-  const Emitter emitter = FindIn(list, layer.op, type);
-  if (emitter != nullptr) return emitter;
+  for (const OfLayer<Emitter>& e : list) {
+    if (e.op == layer.op && e.type == type) return e.emitter;
+  }
   return absl::UnimplementedError(absl::StrCat(
       "layer ", layer.name, ": the ", unit, " has no ", model::OpName(layer.op),
       " of ", std::string(ElementTypeName(type))));
 }
 
 }  // namespace
-
-ArrayEmitter FindArrayEmitter(model::Op op, ElementType type) {
-  return FindIn(kArrayEmitters, op, type);
-}
-
-VectorEmitter FindEmitter(model::Op op, ElementType type) {
-  return FindIn(kVectorEmitters, op, type);
-}
 
 absl::Status LowerOnArray(LoweringContext& context, int index,
                           const AfterBlock& after) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Emitters turn a layer into descriptors of the array or of the vector unit;
-// they are selected by operation and element type.
+// the lists in emitters.cc select them by operation and element type.
 #ifndef HOST_COMPILER_EMITTERS_H_
 #define HOST_COMPILER_EMITTERS_H_
 
@@ -19,11 +19,6 @@ using ArrayEmitter = absl::Status (*)(LoweringContext& context, int layer,
                                       const AfterBlock& after);
 using VectorEmitter = absl::StatusOr<std::unique_ptr<VectorLowering>> (*)(
     LoweringContext& context, int layer);
-
-// The emitter for an operation whose results have this type, or null. The lists
-// are in emitters.cc.
-ArrayEmitter FindArrayEmitter(model::Op op, ElementType type);
-VectorEmitter FindEmitter(model::Op op, ElementType type);
 
 // Convolutions of both kinds, dense layers and sums, including a joined layer.
 absl::Status EmitConv(LoweringContext& context, int layer,

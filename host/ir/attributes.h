@@ -17,7 +17,6 @@
 #include "host/ir/hlo/attributes.h"
 #include "host/ir/literal.h"
 #include "host/ir/quant/attributes.h"
-#include "host/ir/train/attributes.h"
 
 namespace systole::ir {
 
@@ -82,9 +81,7 @@ using AttributeKinds = KindList<
     HloSortAttributes, HloRngBitsAttributes, HloRngAttributes,
     HloBatchNormAttributes, HloCholeskyAttributes, HloTriangularSolveAttributes,
     HloCollectiveAttributes, HloCustomCallAttributes, HloStridedAttributes,
-    HloMatrixProductAttributes, HloShardAttributes, TrainWindowAttributes,
-    TrainArrayAttributes, TrainProductAttributes, TrainAdamAttributes,
-    TrainSgdAttributes>;
+    HloMatrixProductAttributes, HloShardAttributes>;
 
 // A value of one of the kinds; each copy has its own. (A std::variant would
 // generate code for all kinds in every file that copies or destroys a node.)

@@ -46,11 +46,6 @@ class ProductUnit {
 // The host's own multiplier.
 ProductUnit& HostProducts();
 
-// The exchange of train.sum_cores between two cores: takes this core's operand
-// `own` and returns the other core's.
-using OtherCore = std::function<absl::StatusOr<Literal>(const Node& node,
-                                                        const Literal& own)>;
-
 // Makes a call (calls.h).
 using Caller = std::function<absl::StatusOr<Literals>(
     const Node& node, const Operands& operands)>;
@@ -58,7 +53,6 @@ using Caller = std::function<absl::StatusOr<Literals>(
 struct EvaluateOptions {
   NodeHook hook = {};
   ProductUnit* products = nullptr;  // null: the host's; must outlive the run
-  OtherCore other_core = {};        // none: there is only one core
   Caller caller = {};               // none: calls are refused
 };
 
@@ -90,7 +84,6 @@ class Evaluation {
     dying_ = std::move(operands);
   }
   ProductUnit& products() { return *options_.products; }
-  const OtherCore& other_core() const { return options_.other_core; }
   const Caller& caller() const { return options_.caller; }
   // For `rng`: returns a new number in each call.
   uint64_t NextRandom() { return random_++; }

@@ -8,7 +8,6 @@
 #include "host/ir/module.h"
 #include "host/ir/quant/ops.h"
 #include "host/ir/rules.h"
-#include "host/ir/train/ops.h"
 
 namespace systole::ir {
 namespace {
@@ -26,7 +25,7 @@ const std::vector<OpInfo>& Table() {
          CheckParameter, nullptr},
         {Op::kConstant, "constant", 0, 0, 0, ConstantAttributes{},
          CheckConstant, EvaluateConstant}};
-    for (const std::vector<OpInfo>& set : {QuantOps(), HloOps(), TrainOps()}) {
+    for (const std::vector<OpInfo>& set : {QuantOps(), HloOps()}) {
       ops->insert(ops->end(), set.begin(), set.end());
     }
     return ops;
@@ -51,7 +50,7 @@ const OpInfo& InfoOf(Op op) { return Table()[static_cast<int>(op)]; }
 OpSet SetOf(Op op) {
   if (op <= Op::kConstant) return OpSet::kCore;
   if (op < Op::kHloAdd) return OpSet::kQuant;
-  return op < Op::kTrainProduct ? OpSet::kHlo : OpSet::kTrain;
+  return OpSet::kHlo;
 }
 
 const char* OpName(Op op) { return InfoOf(op).name; }

@@ -175,31 +175,13 @@ enum class Op {
   kHloMatrixProduct,
   // Made by the compiler of programs over several devices.
   kHloShard,
-  // Of train/, in the order of its table.
-  kTrainProduct,
-  kTrainClassify,
-  kTrainNorm,
-  kTrainNormInference,
-  kTrainMaxPool,
-  kTrainAveragePool,
-  kTrainAdd,
-  kTrainNormGradient,
-  kTrainMaxPoolGradient,
-  kTrainAveragePoolGradient,
-  kTrainBiasGradient,
-  kTrainWeightGradient,
-  kTrainInputGradient,
-  kTrainSumCores,
-  kTrainAdamPowers,
-  kTrainAdam,
-  kTrainSgd,
 };
 
 constexpr int kUnboundedOperands = 1 << 20;
 
 // The sets: core operations, TensorFlow Lite's operations on quantised values,
-// those of StableHLO, those of training steps.
-enum class OpSet { kCore, kQuant, kHlo, kTrain };
+// those of StableHLO.
+enum class OpSet { kCore, kQuant, kHlo };
 
 struct Node;
 class Evaluation;
@@ -208,8 +190,7 @@ using Literals = std::vector<Literal>;
 
 struct OpInfo {
   Op op;
-  const char* name;  // in a module's text; those of hlo/ begin with "hlo.",
-                     // those of train/ with "train."
+  const char* name;  // in a module's text; those of hlo/ begin with "hlo."
   int min_operands;
   int max_operands;
   int regions;          // or kUnboundedOperands: at least one

@@ -62,13 +62,6 @@ std::vector<std::string> Image::Kernels() const {
   return names;
 }
 
-std::string Image::KernelAt(uint32_t pc) const {
-  for (const auto& [name, declaration] : declared_) {
-    if (static_cast<uint32_t>(entries_.at(name).pc) == pc) return name;
-  }
-  return "";
-}
-
 absl::StatusOr<Image> Assemble(const Preset& preset) {
   Image image;
   for (const Text& text : EmbeddedTexts()) {

@@ -54,9 +54,7 @@ class Image {
   Call Run(const std::string& entry,
            const std::vector<std::pair<std::string, int64_t>>& args) const;
 
-  // The kernels, and which of them a run begins at; empty: none.
   std::vector<std::string> Kernels() const;
-  std::string KernelAt(uint32_t pc) const;
 
  private:
   friend absl::StatusOr<Image> Assemble(const Preset& preset);

@@ -19,8 +19,11 @@ constexpr char kMetadata[] = "__metadata__";
 
 // Bytes of an element, 0 for a dtype that the project does not use.
 int64_t ElementSize(std::string_view dtype) {
-  if (dtype == "I8") return 1;
-  if (dtype == "I32" || dtype == "F32") return 4;
+  if (dtype == "BOOL" || dtype == "I8" || dtype == "U8") return 1;
+  if (dtype == "I16" || dtype == "U16" || dtype == "F16" || dtype == "BF16")
+    return 2;
+  if (dtype == "I32" || dtype == "U32" || dtype == "F32") return 4;
+  if (dtype == "I64" || dtype == "U64") return 8;
   return 0;
 }
 
@@ -63,8 +66,9 @@ absl::StatusOr<StoredTensor> ParseTensor(const std::string& name,
   tensor.dtype = entry["dtype"].get<std::string>();
   int64_t bytes = ElementSize(tensor.dtype);
   if (bytes == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(what, "dtype '", tensor.dtype, "' is not I8, I32 or F32"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, "dtype '", tensor.dtype,
+        "' is none of BOOL, I8 to I64, U8 to U64, F16, BF16 and F32"));
   }
   const int64_t begin = offsets[0], end = offsets[1];
   if (begin > end || end > static_cast<int64_t>(data.size())) {

@@ -16,8 +16,8 @@
 
 namespace systole::model {
 
-// An array as it is stored: dtype "I8", "I32" or "F32", row-major,
-// little-endian.
+// An array as it is stored: dtype "BOOL", "I8" to "I64", "U8" to "U64", "F16",
+// "BF16" or "F32", row-major, little-endian.
 struct StoredTensor {
   std::string dtype;
   std::vector<int64_t> shape;

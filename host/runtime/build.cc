@@ -12,7 +12,7 @@
 #include "host/files/read_file.h"
 #include "host/import/float/float_importer.h"
 #include "host/import/tflite_importer.h"
-#include "host/training/quantise.h"
+#include "host/model/checkpoint.h"
 #include "systole/model.h"
 #include "systole/target.h"
 
@@ -43,8 +43,7 @@ std::unique_ptr<ir::Module> Passing(const model::Network& network,
 }
 
 absl::StatusOr<Source> ReadNetworkSource(const std::string& path) {
-  absl::StatusOr<model::Network> network =
-      training::ReadNetworkOrCheckpoint(path);
+  absl::StatusOr<model::Network> network = model::ReadNetworkOrCheckpoint(path);
   if (!network.ok()) return network.status();
   Source source;
   lower::Lowered& lowered = source.lowered;

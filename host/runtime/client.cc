@@ -40,6 +40,8 @@ Device::~Device() = default;
 
 CoreWork Device::TakeWork() { return core_->TakeWork(); }
 
+systole::Device* Device::hardware() const { return core_->device(); }
+
 void Device::Count(int64_t bytes) {
   const int64_t now = bytes_ += bytes;
   int64_t peak = peak_;

@@ -72,6 +72,8 @@ class Device {
   void Count(int64_t bytes);
   // Work since the last call. Call only while no execution is in progress.
   CoreWork TakeWork();
+  // The core; null before the first program. Likewise.
+  systole::Device* hardware() const;
 
  private:
   friend class Executable;

@@ -84,6 +84,7 @@ class Core {
 
   // Errors: those of Device::Open.
   absl::StatusOr<systole::Device*> Open();
+  systole::Device* device() const { return device_; }  // null before Open
   const Preset& preset() const { return *FindPreset(options_.preset); }
   Board* board() const { return board_; }
   int number() const { return number_; }

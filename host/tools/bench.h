@@ -10,11 +10,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "host/files/data_file.h"
+#include "host/runtime/client.h"
+#include "host/runtime/whole_program.h"
 #include "host/tools/checker.h"
 #include "host/tools/commands.h"
 #include "host/tools/report.h"
@@ -31,10 +34,10 @@ struct BenchArgs {
   std::string digits = DataFile("tests/data/mnist", "digits");
   std::vector<std::string> sections;  // empty = all
   uint64_t seed = 1;
-  int starts = 1;           // of each matrix product, at different times
-  std::string step_preset;  // of the training step; empty: v2 and lite
-  int64_t step_batch = 16;  // of step_preset
-  std::string compare;      // records of an earlier run
+  int starts = 1;  // of each matrix product, at different times
+  std::string training =
+      DataFile("models/digits_training", "models/digits_training");
+  std::string compare;  // records of an earlier run
   bool json = false, quiet = false;
 };
 
@@ -74,7 +77,7 @@ class Bench {
   absl::StatusOr<std::vector<Record>>
   FloatMatmuls();  // bf16 products, HBM to HBM
   absl::StatusOr<std::vector<Record>>
-  TrainingSteps();  // steps of the digits network, by phase
+  TrainingSteps();  // v2, lite: a step of the digits network
   absl::StatusOr<std::vector<Record>>
   Hlo();  // v2, lite: StableHLO programs against their bound
   absl::StatusOr<std::vector<Record>>
@@ -96,8 +99,17 @@ class Bench {
   // or without cycles.
   static std::string StartsText(const Measurement& m);
   absl::StatusOr<Record> MeasurePass(const std::string& preset, int pass);
-  absl::StatusOr<std::vector<Record>> TrainingStep(const std::string& preset,
-                                                   int64_t batch);
+  absl::StatusOr<std::unique_ptr<runtime::Client>> OpenClient(
+      const std::string& preset) const;
+  // A run against the golden model and the bound, as a row of the table too.
+  // macs: nothing: those of the products on the array.
+  absl::StatusOr<Record> MeasureProgram(const std::string& section,
+                                        runtime::Client& client,
+                                        const std::string& name,
+                                        const runtime::WholeProgram& program,
+                                        const std::vector<ir::Literal>& inputs,
+                                        std::optional<int64_t> macs,
+                                        Table& table);
   absl::StatusOr<Measurement> Measure(const std::string& preset,
                                       const std::string& name,
                                       const model::Network& network,

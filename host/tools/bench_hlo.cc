@@ -5,6 +5,9 @@
 // their bound: multiply-adds over the array, or bytes of operands and results
 // over the memory, whichever takes longer.
 #include <algorithm>
+#include <memory>
+#include <numeric>
+#include <optional>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -15,6 +18,8 @@
 #include "host/tools/bench.h"
 #include "host/tools/interrupt.h"
 #include "host/tools/module_file.h"
+#include "host/tools/train_data.h"
+#include "host/tools/train_program.h"
 #include "verif/golden/hlo/interpreter.h"
 
 namespace systole::tools {
@@ -185,72 +190,133 @@ std::vector<Probe> Probes() {
 
 }  // namespace
 
+absl::StatusOr<Record> Bench::MeasureProgram(
+    const std::string& section, runtime::Client& client,
+    const std::string& name, const runtime::WholeProgram& program,
+    const std::vector<ir::Literal>& inputs, std::optional<int64_t> macs,
+    Table& table) {
+  const Preset& preset = client.preset();
+  progress_.set_label(absl::StrCat(std::string(preset.name), ": ", name));
+  auto executable = client.Compile(program.DeviceModule());
+  if (!executable.ok()) return executable.status();
+  if (!macs) macs = (*executable)->placement().array.macs;
+  int64_t bytes = 0;
+  for (const ir::Type& type : (*executable)->parameters())
+    bytes += type.bytes();
+  for (const ir::Type& type : (*executable)->results()) bytes += type.bytes();
+  runtime::Device& device = client.device(0);
+  (void)device.TakeWork();
+  const auto outputs = runtime::RunOnce(program, **executable, client, inputs);
+  if (Interrupted()) return absl::CancelledError(name);
+  if (!outputs.ok()) return outputs.status();
+  const runtime::CoreWork work = device.TakeWork();
+  const auto wanted = golden::RunHlo(*program.module, inputs);
+  if (!wanted.ok()) return wanted.status();
+  Record record = RunRecord(section, preset, name, work.stats, *macs);
+  record.bit_exact = *outputs == *wanted;
+  if (!*record.bit_exact) {
+    return absl::DataLossError(
+        absl::StrCat(name, " on ", std::string(preset.name),
+                     ": the results are not those of the golden model"));
+  }
+  const int64_t bound =
+      std::max((*macs + preset.macs_per_cycle() - 1) / preset.macs_per_cycle(),
+               (bytes + preset.beat_bytes() - 1) / preset.beat_bytes());
+  const auto cycles = static_cast<int64_t>(work.stats.cycles);
+  const double share =
+      cycles > 0 ? static_cast<double>(bound) / static_cast<double>(cycles) : 0;
+  record.more["bound"] = bound;
+  record.more["share_of_bound"] = share;
+  record.more["programs"] = work.programs;
+  table.Add({name, std::string(preset.name),
+             cycles > 0 ? Thousands(cycles) : "-", Thousands(bound),
+             cycles > 0 ? Percent(share) : "-", Thousands(work.programs),
+             YesNo(*record.bit_exact)});
+  return record;
+}
+
+namespace {
+
+constexpr char kBoundNote[] =
+    "bound: multiply-adds over the array, or bytes of operands and results "
+    "over the memory; systole profile FILE tells where the cycles go";
+
+Table BoundTable() {
+  return Table({"program", "preset", "cycles", "bound", "of it", "programs",
+                "bit-exact"});
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<runtime::Client>> Bench::OpenClient(
+    const std::string& preset) const {
+  runtime::ClientOptions options;
+  options.preset = preset;
+  options.backend = args_.backend;
+  options.device.seed = args_.seed;
+  options.device.progress = [this](uint64_t count) {
+    progress_.Report(count, "cycles");
+  };
+  options.device.stop = Interrupted;
+  return runtime::Client::Create(options);
+}
+
 absl::StatusOr<std::vector<Record>> Bench::Hlo() {
   std::vector<Record> records;
-  Table table({"program", "preset", "cycles", "bound", "of it", "programs",
-               "bit-exact"});
+  Table table = BoundTable();
   for (const char* name : {"v2", "lite"}) {
-    runtime::ClientOptions options;
-    options.preset = name;
-    options.backend = args_.backend;
-    const auto client = runtime::Client::Create(options);
+    const auto client = OpenClient(name);
     if (!client.ok()) return client.status();
-    const Preset& preset = (*client)->preset();
-    runtime::Device& device = (*client)->device(0);
     for (const Probe& probe : Probes()) {
-      progress_.set_label(absl::StrCat(name, ": ", probe.name));
       const bool two = absl::StrContains(probe.body, "%second");
       auto module = ir::Parse(
           absl::StrCat("module @probe {", probe.body, "\n  return %r as \"r\"",
                        two ? ", %second as \"second\"" : "", "\n}\n"));
       if (!module.ok()) return module.status();
       const auto program = runtime::WholeProgram::Of(*std::move(module));
-      auto executable = (*client)->Compile(program.DeviceModule());
-      if (!executable.ok()) return executable.status();
       std::vector<ir::Literal> inputs;
-      int64_t bytes = 0;
-      for (const ir::Type& type : (*executable)->parameters()) {
+      for (const ir::Type& type : program.input_types)
         inputs.push_back(RandomOf(type, args_.seed + inputs.size()));
-        bytes += type.bytes();
-      }
-      for (const ir::Type& type : (*executable)->results())
-        bytes += type.bytes();
-      (void)device.TakeWork();
-      const auto outputs =
-          runtime::RunOnce(program, **executable, **client, inputs);
-      if (Interrupted()) return absl::CancelledError(probe.name);
-      if (!outputs.ok()) return outputs.status();
-      const runtime::CoreWork work = device.TakeWork();
-      const auto wanted = golden::RunHlo(*program.module, inputs);
-      if (!wanted.ok()) return wanted.status();
-      Record record =
-          RunRecord("hlo", preset, probe.name, work.stats, probe.macs);
-      record.bit_exact = *outputs == *wanted;
-      if (!*record.bit_exact) {
-        return absl::DataLossError(
-            absl::StrCat(probe.name, " on ", name,
-                         ": the results are not those of the golden model"));
-      }
-      const int64_t bound = std::max(
-          (probe.macs + preset.macs_per_cycle() - 1) / preset.macs_per_cycle(),
-          (bytes + preset.beat_bytes() - 1) / preset.beat_bytes());
-      const auto cycles = static_cast<int64_t>(work.stats.cycles);
-      const double share =
-          cycles > 0 ? static_cast<double>(bound) / static_cast<double>(cycles)
-                     : 0;
-      record.more["bound"] = bound;
-      record.more["share_of_bound"] = share;
-      record.more["programs"] = work.programs;
-      table.Add({probe.name, name, cycles > 0 ? Thousands(cycles) : "-",
-                 Thousands(bound), cycles > 0 ? Percent(share) : "-",
-                 Thousands(work.programs), YesNo(*record.bit_exact)});
-      records.push_back(std::move(record));
+      auto record = MeasureProgram("hlo", **client, probe.name, program, inputs,
+                                   probe.macs, table);
+      if (!record.ok()) return record.status();
+      records.push_back(*std::move(record));
     }
   }
   progress_.Clear();
   Print("StableHLO programs, HBM to HBM, beside their bound", table,
-        "bound: multiply-adds over the array, or bytes of operands and results "
-        "over the memory; systole profile FILE tells where the cycles go");
+        kBoundNote);
+  return records;
+}
+
+// The first step of models/digits_training, on the first test digits.
+absl::StatusOr<std::vector<Record>> Bench::TrainingSteps() {
+  const auto program = ReadTrainProgram(args_.training);
+  if (!program.ok()) return program.status();
+  const auto data =
+      TrainData::Read(program->step, {{}, "--data", args_.digits, "test"});
+  if (!data.ok()) return data.status();
+  auto inputs = InitialState(*program, static_cast<uint32_t>(args_.seed));
+  if (!inputs.ok()) return inputs.status();
+  std::vector<int64_t> samples(program->batch);
+  std::iota(samples.begin(), samples.end(), int64_t{0});
+  const auto arguments = StepArguments(*program, *data, samples, {});
+  inputs->insert(inputs->end(), arguments.begin(), arguments.end());
+  std::vector<Record> records;
+  Table table = BoundTable();
+  for (const char* name : {"v2", "lite"}) {
+    const auto client = OpenClient(name);
+    if (!client.ok()) return client.status();
+    auto record =
+        MeasureProgram("training", **client,
+                       absl::StrFormat("step, %d digits", program->batch),
+                       program->step.program, *inputs, std::nullopt, table);
+    if (!record.ok()) return record.status();
+    record->more["batch"] = program->batch;
+    records.push_back(*std::move(record));
+  }
+  progress_.Clear();
+  Print(absl::StrCat("Training step, ", program->step.file), table, kBoundNote);
   return records;
 }
 

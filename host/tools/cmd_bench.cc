@@ -88,10 +88,8 @@ bool AreModels(const CLI::App& sub, const std::vector<std::string>& words) {
   };
   if (models) {
     without_effect({"--starts", "--model", "--digits"}, "sections");
-  } else if (words != std::vector<std::string>{"training"}) {
-    without_effect({"--preset", "--batch"}, "models and the section training");
-  } else if (sub.count("--preset") == 0) {
-    without_effect({"--batch"}, "a training step of a --preset");
+  } else {
+    without_effect({"--preset", "--batch"}, "models");
   }
   return models;
 }
@@ -131,11 +129,9 @@ void AddBenchCommand(CLI::App& app, Action& chosen) {
   auto models = std::make_shared<ModelBenchArgs>();
   sub->add_option(
          "--preset", models->preset,
-         absl::StrCat("Configuration. For models: ", QuantisedPresets(),
-                      "; for the section training: ", FloatPresets(kClasses)))
+         absl::StrCat("Configuration for models: ", QuantisedPresets()))
       ->capture_default_str();
-  sub->add_option("--batch", models->batch,
-                  "Images per run, for models and the section training")
+  sub->add_option("--batch", models->batch, "Images per run, for models")
       ->check(WholeNumber(1, kMostImages))
       ->capture_default_str();
   sub->add_option("--backend", args->backend,
@@ -168,10 +164,6 @@ void AddBenchCommand(CLI::App& app, Action& chosen) {
   sub->add_flag("--quiet", args->quiet, "Do not show progress");
   sub->callback([args, models, sub, &chosen] {
     const bool are_models = AreModels(*sub, args->sections);
-    if (!are_models && sub->count("--preset") > 0) {
-      args->step_preset = models->preset;
-      if (sub->count("--batch") > 0) args->step_batch = models->batch;
-    }
     chosen = [args, models, are_models] {
       if (absl::Status s = CheckFiles(*args); !s.ok()) return s;
       CatchInterrupts();

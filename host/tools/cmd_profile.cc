@@ -30,21 +30,17 @@
 #include "host/tools/report.h"
 #include "host/tools/run.h"
 #include "host/tools/tensor_io.h"
-#include "host/training/trainer.h"
 
 namespace systole::tools {
 namespace {
 
 constexpr int64_t kDemoBatch = 32;
-const std::string kTrainPreset = "lite";
-constexpr int64_t kTrainBatch = 4;
 // What is printed of what to do; the page has more.
 constexpr size_t kShownFindings = 8;
 constexpr double kLeastShare = 0.01;  // of the cycles, but for the largest
 
 struct ProfileArgs {
   RunArgs run;
-  bool train = false;  // a step of the digits network instead
   std::string page = ResultPlace("build/reports/profile.html", "profile.html"),
               perfetto, xspace, json;
 };
@@ -246,53 +242,7 @@ absl::Status ProfileProgram(const ProfileArgs& args, const Program& file) {
                 (*device)->preset(), programs, recorder, *run);
 }
 
-// One step of the digits network in bf16, on random images.
-absl::Status ProfileTraining(const ProfileArgs& args) {
-  const std::string& name =
-      args.run.preset_given ? args.run.preset : kTrainPreset;
-  const auto preset = PresetByName(name);
-  if (!preset.ok()) return preset.status();
-  training::StepOptions options;
-  options.batch = args.run.batch.value_or(kTrainBatch);
-  if (args.run.seed > std::numeric_limits<uint32_t>::max()) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("--seed %d: training takes seeds up to %d",
-                        args.run.seed, std::numeric_limits<uint32_t>::max()));
-  }
-  const std::vector<training::Layer> layers = training::DigitsLayers();
-  const auto step = training::BuildStep(layers, options, **preset);
-  if (!step.ok()) return step.status();
-  if (absl::Status s = TryFiles(args); !s.ok()) return s;
-
-  const std::vector<const Program*> programs = {&step->program};
-  profile::Recorder recorder(programs);
-  Progress progress(args.run.quiet);
-  progress.set_label("a training step");
-  const auto device = OpenDevice(args.run, name, progress, &recorder);
-  if (!device.ok()) return device.status();
-  const auto seed = static_cast<uint32_t>(args.run.seed);
-  auto trainer = training::Trainer::Create(**device, layers, options, seed);
-  if (!trainer.ok()) return trainer.status();
-  std::mt19937 random(seed);
-  std::vector<uint8_t> pixels(options.batch * layers[0].h * layers[0].w);
-  std::vector<uint8_t> labels(options.batch);
-  for (uint8_t& pixel : pixels) pixel = static_cast<uint8_t>(random());
-  for (uint8_t& label : labels)
-    label = static_cast<uint8_t>(random() % layers.back().co);
-  const auto report = (*trainer)->Step(pixels, labels, 1e-3f);
-  if (Interrupted())
-    return InterruptedError("in the training step; nothing is written");
-  if (!report.ok()) return report.status();
-  progress.Clear();
-  const std::string command = absl::StrFormat(
-      "%s train --backend rtl --preset %s --batch %d --steps 1 --seed %d",
-      ToolWord(), name, options.batch, args.run.seed);
-  return Finish(args, "training step of the digits network", command,
-                (*device)->preset(), programs, recorder, {report->stats});
-}
-
 absl::Status RunProfile(const ProfileArgs& args) {
-  if (args.train) return ProfileTraining(args);
   const auto kind = KindOfFile(args.run.model);
   if (!kind.ok()) return kind.status();
   if (*kind == FileKind::kProgram) {
@@ -343,17 +293,12 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
              absl::StrCat(
                  "Configuration: ", QuantisedPresets(),
                  "; for StableHLO, float and ONNX models: ", FloatPresets(),
-                 " (default: lite); for --train: ", FloatPresets(kClasses),
-                 ". A program file has its own"))
+                 " (default: lite). A program file has its own"))
           ->capture_default_str();
   sub->add_option("--batch", args->run.batch,
                   "Images per run. Default: 32 for the digits, 1 for a model. "
                   "A program file has its own")
       ->check(WholeNumber(1, kMostImages));
-  sub->add_flag("--train", args->train,
-                "Profile a training step of the digits network instead of a "
-                "model. Default: lite, 4 images")
-      ->excludes("model");
   AddModuleOptions(*sub, args->run.module);
   AddFirmwareOption(*sub, args->run.firmware);
   sub->add_option("--seed", args->run.seed, "Seed of the random inputs")
@@ -376,8 +321,7 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
   sub->add_flag("--quiet", args->run.quiet, "Do not show progress");
   sub->callback([args, preset, sub, &chosen] {
     args->run.preset_given = preset->count() > 0;
-    if (!args->train && !args->run.batch &&
-        sub->get_option("model")->count() == 0)
+    if (!args->run.batch && sub->get_option("model")->count() == 0)
       args->run.batch = kDemoBatch;
     chosen = [args] { return DeviceError(RunProfile(*args)); };
   });

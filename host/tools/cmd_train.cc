@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// train: the digits network from scratch, on a device; every number of a step
-// is that of docs/training.md.
+// train: the steps of a StableHLO training, on a device (docs/training.md).
 #include <errno.h>
 
 #include <algorithm>
@@ -21,21 +20,21 @@
 #include "host/tools/options.h"
 #include "host/tools/report.h"
 #include "host/tools/train_run.h"
-#include "host/training/step_program.h"
 
 namespace systole::tools {
 namespace {
 
 constexpr int64_t kTableRows = 24;
-constexpr int64_t kTestDigits = 2000;
+constexpr char kRight[] = "right";  // the result of a test that --goal is for
 
 struct TrainArgs {
   TrainOptions train;
   std::string check = "auto", compare = "none",
-              reports = ResultPlace("build/reports", "");
-  int64_t test_images = -1, eval_every = -1;
+              reports = ResultPlace("build/reports", ""),
+              host_operators = "allow";
+  int64_t test_samples = -1, eval_every = -1;
   double goal = 0;
-  bool json = false, quiet = false, print_ir = false;
+  bool json = false, quiet = false;
   std::string to_resume;  // a command that lacks the checkpoint
 };
 
@@ -56,29 +55,36 @@ Counts Count(const std::vector<CurvePoint>& curve) {
   return counts;
 }
 
+const double* Find(const Metrics& metrics, const std::string& name) {
+  const auto found =
+      std::find_if(metrics.begin(), metrics.end(),
+                   [&](const auto& metric) { return metric.first == name; });
+  return found == metrics.end() ? nullptr : &found->second;
+}
+
 nlohmann::ordered_json Report(const TrainRun& run) {
   const History& history = run.history();
   const Counts counts = Count(history.curve);
   const CurvePoint& last = history.curve.back();
-  nlohmann::ordered_json j = history.recipe.ToJson();
-  j["backend"] = run.options().backend;
-  j["train_digits"] = run.train_count();
-  j["test_digits"] = run.test_count();
+  const TrainOptions& options = run.options();
+  nlohmann::ordered_json j = {{"program", options.program},
+                              {"preset", options.preset},
+                              {"backend", options.backend},
+                              {"batch", run.program().batch}};
+  j.update({{"recipe", history.recipe.ToJson()}});
+  j["train_samples"] = run.train_count();
+  j["test_samples"] = run.test_count();
   j["steps_done"] = last.step;
   j["checked_by_golden"] = counts.checked;
-  j["compared_with"] = run.options().compare.empty()
+  j["compared_with"] = options.compare.empty()
                            ? nlohmann::ordered_json(nullptr)
-                           : nlohmann::ordered_json(run.options().compare);
+                           : nlohmann::ordered_json(options.compare);
   j["compared"] = counts.compared;
   j["seconds"] = counts.seconds;
   j["cycles"] = counts.cycles;
-  j["test_right"] = last.test_right;
-  j["accuracy"] =
-      last.test_right < 0
-          ? nlohmann::ordered_json(nullptr)
-          : nlohmann::ordered_json(static_cast<double>(last.test_right) /
-                                   static_cast<double>(run.test_count()));
+  j["placement"] = run.placement();
   j["curve"] = ToJson(history.curve);
+  j["test"] = j["curve"].back()["test"];
   return j;
 }
 
@@ -87,73 +93,86 @@ void PrintCurve(const TrainRun& run) {
   const std::vector<CurvePoint>& curve = run.history().curve;
   const auto count = static_cast<int64_t>(curve.size());
   const int64_t group = (count + kTableRows - 1) / kTableRows;
-  Table table({"step", "rate", "loss", "right", "cycles", "test"});
+  std::vector<std::string> head = {"step", "rate"};
+  const std::vector<std::string>& metrics = run.program().step.results;
+  head.insert(head.end(), metrics.begin(), metrics.end());
+  head.push_back("cycles");
+  std::vector<std::string> tests;
+  if (run.test_count() > 0) tests = run.program().evaluate->results;
+  for (const std::string& name : tests)
+    head.push_back(absl::StrCat("test ", name));
+  Table table(head);
   for (int64_t first = 0; first < count; first += group) {
     const int64_t end = std::min(first + group, count), n = end - first;
-    CurvePoint mean;
-    for (int64_t i = first; i < end; ++i) {
-      mean.loss += curve[i].loss / static_cast<double>(n);
-      mean.right += curve[i].right / static_cast<double>(n);
-      mean.cycles += curve[i].cycles / n;
-      mean.test_right = std::max(mean.test_right, curve[i].test_right);
+    const auto mean = [&](const auto& of) {
+      double sum = 0;
+      for (int64_t i = first; i < end; ++i)
+        sum += of(curve[i]) / static_cast<double>(n);
+      return sum;
+    };
+    std::vector<std::string> row = {
+        n == 1 ? absl::StrFormat("%d", end)
+               : absl::StrFormat("%d to %d", first + 1, end),
+        absl::StrFormat("%.5f", curve[first].rate)};
+    for (size_t m = 0; m < metrics.size(); ++m) {
+      row.push_back(absl::StrFormat("%.4f", mean([&](const CurvePoint& p) {
+                                      return p.metrics[m].second;
+                                    })));
     }
-    const std::string steps = n == 1
-                                  ? absl::StrFormat("%d", end)
-                                  : absl::StrFormat("%d to %d", first + 1, end);
-    table.Add(
-        {steps, absl::StrFormat("%.5f", curve[first].rate),
-         absl::StrFormat("%.4f", mean.loss), Percent(mean.right),
-         mean.cycles > 0 ? Thousands(mean.cycles) : "-",
-         mean.test_right < 0
-             ? "-"
-             : absl::StrFormat("%.2f %%",
-                               100 * static_cast<double>(mean.test_right) /
-                                   static_cast<double>(run.test_count()))});
+    const auto cycles = static_cast<int64_t>(mean(
+        [](const CurvePoint& p) { return static_cast<double>(p.cycles); }));
+    row.push_back(cycles > 0 ? Thousands(cycles) : "-");
+    for (const std::string& name : tests) {
+      std::string text = "-";
+      for (int64_t i = first; i < end; ++i) {
+        if (const double* value = Find(curve[i].test, name))
+          text = absl::StrFormat("%.4f", *value);
+      }
+      row.push_back(text);
+    }
+    table.Add(row);
   }
   std::printf("%s\n", table.ToString().c_str());
 }
 
 void Print(const TrainRun& run) {
   const Recipe& recipe = run.history().recipe;
+  const TrainOptions& options = run.options();
   const Counts counts = Count(run.history().curve);
   const CurvePoint& last = run.history().curve.back();
+  const int64_t batch = run.program().batch;
   std::printf(
-      "digits network on %s, %s: %d of %d steps of %d digits, %s %g falling to "
-      "0, seed %u\n\n",
-      run.options().backend.c_str(), recipe.preset.c_str(),
-      static_cast<int>(last.step), static_cast<int>(recipe.steps),
-      static_cast<int>(recipe.batch), recipe.optimiser.c_str(), recipe.rate,
+      "%s on %s, %s: %d of %d steps of %d samples, rate %g falling to 0, seed "
+      "%u\n\n",
+      Printable(options.program).c_str(), options.backend.c_str(),
+      options.preset.c_str(), static_cast<int>(last.step),
+      static_cast<int>(recipe.steps), static_cast<int>(batch), recipe.rate,
       recipe.seed);
   PrintCurve(run);
-  if (last.test_right >= 0) {
-    std::printf(
-        "test accuracy: %.2f %%, %s of %s digits, by a forward pass on the "
-        "device\n",
-        100 * static_cast<double>(last.test_right) /
-            static_cast<double>(run.test_count()),
-        Thousands(last.test_right).c_str(),
-        Thousands(run.test_count()).c_str());
+  if (const double* right = Find(last.test, kRight)) {
+    std::printf("test:          %.2f %% of %s samples right\n", 100 * *right,
+                Thousands(run.test_count()).c_str());
   }
-  std::printf("golden model:  %s of %s steps, every weight and loss equal\n",
+  std::printf("golden model:  %s of %s steps, every value equal\n",
               Thousands(counts.checked).c_str(),
               Thousands(counts.steps).c_str());
   if (counts.compared > 0) {
     std::printf(
-        "lockstep:      %s of %s steps, every weight and loss equal to "
-        "the %s's\n",
+        "lockstep:      %s of %s steps, every value equal to the %s's\n",
         Thousands(counts.compared).c_str(), Thousands(counts.steps).c_str(),
-        run.options().compare.c_str());
+        options.compare.c_str());
   }
   std::printf(
-      "time:          %.1f s, %.1f images a second%s\n", counts.seconds,
-      static_cast<double>(counts.steps * recipe.batch) /
+      "time:          %.1f s, %.1f samples a second%s\n", counts.seconds,
+      static_cast<double>(counts.steps * batch) /
           std::max(counts.seconds, 1e-9),
       counts.cycles > 0
           ? absl::StrFormat(", %s cycles", Thousands(counts.cycles)).c_str()
           : "");
+  std::printf("placement:     %s\n", Printable(run.placement()).c_str());
   std::printf("values:        %s\n", SpecialValues(run.totals()).c_str());
-  if (!run.options().save.empty())
-    std::printf("checkpoint:    %s\n", Printable(run.options().save).c_str());
+  if (!options.save.empty())
+    std::printf("checkpoint:    %s\n", Printable(options.save).c_str());
 }
 
 // The command as it was given, without what the checkpoint knows.
@@ -163,6 +182,10 @@ std::string CommandToResume(const CLI::App& sub,
       absl::StrCat(ShellWord(program_invocation_name), " ", sub.get_name());
   for (const CLI::Option* option : sub.get_options()) {
     const std::string name = option->get_single_name();
+    if (option->get_positional() && option->count() > 0) {
+      absl::StrAppend(&text, " ", ShellWord(option->results()[0]));
+      continue;
+    }
     if (option->count() == 0 || name == "save" || name == "resume" ||
         std::find(in_checkpoint.begin(), in_checkpoint.end(), name) !=
             in_checkpoint.end())
@@ -194,29 +217,24 @@ absl::Status Stopped(const TrainRun& run, const std::string& to_resume) {
 absl::Status Train(TrainArgs args) {
   TrainOptions& options = args.train;
   const bool rtl = options.backend == "rtl";
-  const auto preset = PresetByName(options.recipe.preset);
+  const auto preset =
+      ModulePreset(ModuleKind::kStableHlo, options.preset, /*given=*/true);
   if (!preset.ok()) return preset.status();
-  if (args.print_ir) {
-    if (absl::Status s = options.recipe.Check(); !s.ok()) return s;
-    const auto text = training::StepText(training::DigitsLayers(),
-                                         options.recipe.Options(), **preset);
-    if (!text.ok()) return text.status();
-    if (args.json)
-      PrintJson({{"ir", *text}});
-    else
-      std::printf("%s", text->c_str());
-    return absl::OkStatus();
-  }
-  if (args.check == "auto") args.check = rtl ? "all" : "ends";
+  if (args.check == "auto") args.check = "ends";
   options.check = args.check == "all"    ? Check::kAll
                   : args.check == "ends" ? Check::kEnds
                                          : Check::kNone;
   options.compare = args.compare == "none" ? "" : args.compare;
-  options.test_images = args.test_images >= 0 ? args.test_images
-                        : rtl                 ? 0
-                                              : kTestDigits;
+  options.host_operators = args.host_operators != "error";
+  std::error_code error;
+  options.tested =
+      args.test_samples > 0 ||
+      (args.test_samples < 0 && !rtl &&
+       std::filesystem::exists(
+           absl::StrCat(options.program, "/evaluate.mlirbc"), error));
+  options.test_samples = std::max<int64_t>(args.test_samples, 0);
   options.eval_every = args.eval_every >= 0 ? args.eval_every : rtl ? 0 : 40;
-  if (args.goal > 0 && options.test_images == 0)
+  if (args.goal > 0 && !options.tested)
     return absl::InvalidArgumentError("--goal needs --test-images");
   if (options.save.empty()) options.save = options.resume;
 
@@ -257,12 +275,18 @@ absl::Status Train(TrainArgs args) {
         !s.ok())
       return s;
   }
-  const double accuracy =
-      100 * static_cast<double>((*run)->history().curve.back().test_right) /
-      static_cast<double>(std::max<int64_t>((*run)->test_count(), 1));
-  if (args.goal > 0 && accuracy < args.goal) {
-    return absl::OutOfRangeError(absl::StrFormat(
-        "test accuracy %.2f %%, the goal is %.2f %%", accuracy, args.goal));
+  if (args.goal == 0) return absl::OkStatus();
+  const double* right = Find((*run)->history().curve.back().test, kRight);
+  if (right == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--goal: ", (*run)->program().evaluate->file,
+                     " has no result '", kRight, "'"));
+  }
+  if (100 * *right < args.goal) {
+    return absl::OutOfRangeError(
+        absl::StrFormat("%.2f %% of the test samples are right, the goal is "
+                        "%.2f %%",
+                        100 * *right, args.goal));
   }
   return absl::OkStatus();
 }
@@ -272,67 +296,75 @@ absl::Status Train(TrainArgs args) {
 void AddTrainCommand(CLI::App& app, Action& chosen) {
   auto args = std::make_shared<TrainArgs>();
   TrainOptions& o = args->train;
-  o.digits = "build/digits";
-  o.test_digits = DataFile("tests/data/mnist", "digits");
+  o.program = DataFile("models/digits_training", "models/digits_training");
+  o.data = {{}, "--data", "build/digits", "train"};
+  o.test = {{}, "--test", DataFile("tests/data/mnist", "digits"), "test"};
   CLI::App* sub = app.add_subcommand(
-      "train", "Train the digits network from scratch, on a bf16 core");
+      "train",
+      "Train a network on a bf16 core by the steps of a StableHLO program");
+  sub->add_option("program", o.program,
+                  "Folder with init.mlirbc, step.mlirbc and evaluate.mlirbc, "
+                  "as examples/jax_export_training.py writes them")
+      ->check(FileName())
+      ->capture_default_str();
   sub->add_option("--backend", o.backend,
                   "Where to train: iss (the instruction-set simulator) or rtl "
                   "(the Verilated core)")
       ->capture_default_str();
+  sub->add_option("--preset", o.preset, "Configuration: " + FloatPresets())
+      ->capture_default_str();
   // What a checkpoint knows too.
   const std::vector<std::pair<const char*, CLI::Option*>> recipe = {
-      {"preset", sub->add_option("--preset", o.recipe.preset,
-                                 "Configuration: " + FloatPresets(kClasses))},
       {"steps",
        sub->add_option("--steps", o.recipe.steps,
                        "Number of steps, over which the rate falls to 0")
            ->check(WholeNumber(0, std::numeric_limits<int64_t>::max()))},
-      {"batch",
-       sub->add_option("--batch", o.recipe.batch, "Images per step")
-           ->check(WholeNumber(0, std::numeric_limits<int64_t>::max()))},
       {"rate", sub->add_option(
                    "--rate", o.recipe.rate,
                    "Learning rate of the first step. It falls linearly to 0")},
-      {"optimiser", sub->add_option("--optimiser", o.recipe.optimiser,
-                                    "Optimiser: adam or sgd")
-                        ->check(CLI::IsMember({"adam", "sgd"}))},
-      {"momentum",
-       sub->add_option("--momentum", o.recipe.momentum, "Momentum of sgd")},
       {"seed",
        sub->add_option("--seed", o.recipe.seed,
-                       "Seed of the weights and of the order of the digits")
+                       "Seed of the initial state and of the order of samples")
            ->check(WholeNumber(0, 0xFFFFFFFF))}};
   for (const auto& [name, option] : recipe) option->capture_default_str();
-  sub->add_option("--digits", o.digits,
+  sub->add_option("--data", o.data.files,
+                  "NAME=FILE.npy: what an argument of the step learns from, a "
+                  "sample a row. Default for images and labels: --digits")
+      ->check(FileName());
+  sub->add_option("--test", o.test.files,
+                  "NAME=FILE.npy: the same for evaluate.mlirbc. Default for "
+                  "images and labels: --test-digits")
+      ->check(FileName());
+  sub->add_option("--digits", o.data.digits,
                   "Folder of the training digits (IDX files)")
       ->envname("SYSTOLE_DIGITS")
       ->take_last()
       ->capture_default_str();
-  sub->add_option("--test-digits", o.test_digits, "Folder of the test digits")
+  sub->add_option("--test-digits", o.test.digits, "Folder of the test digits")
       ->capture_default_str();
-  sub->add_option("--test-images", args->test_images,
-                  "Number of test digits to measure the accuracy with. "
-                  "Default: 2000, on rtl 0")
+  sub->add_option("--test-images", args->test_samples,
+                  "Number of test samples to measure with. Default: all, on "
+                  "rtl 0")
       ->check(WholeNumber(0, kMostImages));
   sub->add_option("--eval-every", args->eval_every,
-                  "Measure the accuracy after every N steps and at the end. "
-                  "Default: 40; on rtl 0, only at the end")
+                  "Test after every N steps and at the end. Default: 40; on "
+                  "rtl 0, only at the end")
       ->check(WholeNumber(0, kMostImages));
   sub->add_option("--goal", args->goal,
-                  "Fail if the accuracy at the end is below this, in percent")
+                  "Fail if fewer of the test samples are right at the end, in "
+                  "percent")
       ->check(Number(0, 100));
   sub->add_option("--check", args->check,
-                  "Steps that the golden model repeats, comparing every "
-                  "weight: all, ends (the first and the last two), none. auto "
-                  "is all on rtl, else ends")
+                  "Steps that the golden model repeats, comparing every value: "
+                  "all, ends (the first and the last one), none. auto is ends")
       ->check(CLI::IsMember({"auto", "all", "ends", "none"}))
       ->capture_default_str();
   sub->add_option("--compare", args->compare,
-                  "Run each step on this backend too, and compare every "
-                  "weight: iss, rtl, none")
+                  "Run each step on this backend too, and compare every value: "
+                  "iss, rtl, none")
       ->check(CLI::IsMember({"none", "iss", "rtl"}))
       ->capture_default_str();
+  AddHostOperatorsOption(*sub, args->host_operators);
   sub->add_option("--stop", o.stop,
                   "Stop after this step. A checkpoint can go on from there")
       ->check(WholeNumber(0, kMostImages));
@@ -351,16 +383,9 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
       ->take_last()
       ->capture_default_str();
   AddWaveOptions(*sub, o.waves);
-  sub->add_flag("--print-ir", args->print_ir,
-                "Print the module and the plan of a step, and do nothing else");
   sub->add_flag("--json", args->json, "Print JSON instead of the table");
   sub->add_flag("--quiet", args->quiet, "Do not show progress");
   sub->callback([args, recipe, sub, &chosen] {
-    const TrainOptions& given = args->train;
-    if (sub->count("--momentum") > 0 && given.resume.empty() &&
-        given.recipe.optimiser != "sgd")
-      throw CLI::ValidationError("--momentum",
-                                 "has no effect without --optimiser sgd");
     for (const auto& [name, option] : recipe) {
       if (option->count() > 0) args->train.given.push_back(name);
     }

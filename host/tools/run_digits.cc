@@ -9,13 +9,13 @@
 #include "absl/strings/str_format.h"
 #include "host/files/printable.h"
 #include "host/files/write_file.h"
+#include "host/model/checkpoint.h"
 #include "host/tools/checker.h"
 #include "host/tools/digits.h"
 #include "host/tools/interrupt.h"
 #include "host/tools/layer_table.h"
 #include "host/tools/report.h"
 #include "host/tools/run.h"
-#include "host/training/quantise.h"
 #include "systole/compiler.h"
 #include "systole/model.h"
 
@@ -182,7 +182,7 @@ absl::Status RunDigits(const RunArgs& args) {
   const int64_t batch = args.batch.value_or(32);
   const auto preset = PresetByName(args.preset);
   if (!preset.ok()) return preset.status();
-  const auto network = training::ReadNetworkOrCheckpoint(args.network);
+  const auto network = model::ReadNetworkOrCheckpoint(args.network);
   if (!network.ok()) return OneLine(network.status());
   const auto digits = ReadDigits(args.digits);
   if (!digits.ok()) return digits.status();

@@ -19,7 +19,7 @@ def recorded_cycles():
         return {}
     totals = {}
     for row in rows:
-        if row["section"] == "model" or row["name"] == "whole step":
+        if row["section"] in ("model", "training"):
             totals[row["preset"]] = totals.get(row["preset"], 0) + row["cycles"]
     return totals
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
 """Writes tests/data/stablehlo: a few artifacts (NAME.mlirbc), what jaxlib's bindings see in each (NAME.txt), and files of jax.export
-(NAME.jax). Needs jax and flatbuffers.
+(NAME.jax); and tests/data/training, a small training and one of long steps. Needs jax and flatbuffers.
 
     python scripts/stablehlo/test_data.py
 """
@@ -9,6 +9,7 @@
 import io
 import pathlib
 import re
+import sys
 
 import compare
 import jax
@@ -17,7 +18,8 @@ import programs
 from jax._src.interpreters import mlir as jax_mlir
 from jaxlib.mlir import ir
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "tests" / "data" / "stablehlo"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "tests" / "data" / "stablehlo"
 
 # Of programs.py, with the version of StableHLO; None is the current one.
 CHOSEN = {
@@ -197,6 +199,18 @@ def write_exports():
         (FOLDER / f"{name}.jax").write_bytes(exported.serialize(vjp_order=derivatives))
 
 
+def write_trainings():
+    sys.path.insert(0, str(ROOT / "examples"))
+    import jax_export_training as training  # pylint: disable=import-outside-toplevel
+
+    folder = ROOT / "tests" / "data" / "training"
+    training.export_training(folder / "long", 1200, training.adam)
+    jax.clear_caches()  # the network is another one
+    training.CONVOLUTIONS = {"conv1": ((3, 3, 1, 4), 4)}
+    training.DENSE = {"dense1": (7 * 7 * 4, 16), "dense2": (16, 10)}
+    training.export_training(folder / "small", 8, training.sgd)
+
+
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     for old in FOLDER.iterdir():
@@ -218,6 +232,7 @@ def main():
             else:
                 write(name, compare.serialised(module))
     write_exports()
+    write_trainings()
     size = sum(p.stat().st_size for p in FOLDER.iterdir())
     print(f"{len(list(FOLDER.iterdir()))} files, {size} bytes")
 

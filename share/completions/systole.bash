@@ -61,19 +61,19 @@ _systole() {
     "profile":--batch | "profile":--seed) COMPREPLY=(); return ;;
     "profile":--signature | "profile":--firmware | "profile":-o | "profile":--output | "profile":--perfetto | "profile":--xspace | "profile":--json | "profile":--input-shape | "profile":--dim | "profile":--fix) _systole_files ""; return ;;
     "profile":--precision) _systole_words "default high highest"; return ;;
-    "bench":--preset) _systole_words "nano edge v1 v2 lite board8 board v2chip edgechip litechip"; return ;;
+    "bench":--preset) _systole_words "nano edge v1 board8 board edgechip"; return ;;
     "bench":--batch | "bench":--starts | "bench":--seed) COMPREPLY=(); return ;;
     "bench":--backend) _systole_words "rtl iss"; return ;;
     "bench":--model | "bench":--compare) _systole_files ""; return ;;
     "bench":--digits | "bench":--reports) _systole_folders; return ;;
     "train":--backend) _systole_words "iss rtl"; return ;;
-    "train":--preset) _systole_words "v2 lite v2chip litechip"; return ;;
-    "train":--steps | "train":--batch | "train":--rate | "train":--momentum | "train":--seed | "train":--test-images | "train":--eval-every | "train":--goal | "train":--stop | "train":--trace-layer | "train":--trace-window | "train":--trace-run | "train":--trace-core) COMPREPLY=(); return ;;
-    "train":--optimiser) _systole_words "adam sgd"; return ;;
+    "train":--preset) _systole_words "mini v2 lite minichip v2chip litechip"; return ;;
+    "train":--steps | "train":--rate | "train":--seed | "train":--test-images | "train":--eval-every | "train":--goal | "train":--stop | "train":--trace-layer | "train":--trace-window | "train":--trace-run | "train":--trace-core) COMPREPLY=(); return ;;
+    "train":--data | "train":--test | "train":--save | "train":--resume | "train":--trace) _systole_files ""; return ;;
     "train":--digits | "train":--test-digits | "train":--reports | "train":--waves) _systole_folders; return ;;
     "train":--check) _systole_words "auto all ends none"; return ;;
     "train":--compare) _systole_words "none iss rtl"; return ;;
-    "train":--save | "train":--resume | "train":--trace) _systole_files ""; return ;;
+    "train":--host-operators) _systole_words "allow error alone"; return ;;
     "compile":-o | "compile":--output | "compile":--signature) _systole_files ""; return ;;
     "compile":--preset) _systole_words "nano edge v1 board8 board edgechip"; return ;;
     "compile":--batch) COMPREPLY=(); return ;;
@@ -92,9 +92,9 @@ _systole() {
   esac
   case "$command" in
     "run") if [[ $cur == -* ]]; then _systole_words "-h --help --backend --preset --batch --stall --threads --flip --firmware --seed --checked --json --quiet --reports --host-operators --verbose --signature -i --input --random --devices -o --output --float --reset-variables --check --tensors --precision --input-shape --dim --fix --memory --second --dump --model --digits --images --trace --trace-layer --trace-window --trace-run --trace-core --waves"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
-    "profile") if [[ $cur == -* ]]; then _systole_words "-h --help --preset --batch --train --verbose --signature --firmware --seed -o --output --perfetto --xspace --json --quiet --precision --input-shape --dim --fix"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
+    "profile") if [[ $cur == -* ]]; then _systole_words "-h --help --preset --batch --verbose --signature --firmware --seed -o --output --perfetto --xspace --json --quiet --precision --input-shape --dim --fix"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
     "bench") if [[ $cur == -* ]]; then _systole_words "-h --help --preset --batch --backend --model --digits --reports --compare --starts --seed --json --quiet"; else _systole_files ""; fi ;;
-    "train") if [[ $cur == -* ]]; then _systole_words "-h --help --backend --preset --steps --batch --rate --optimiser --momentum --seed --digits --test-digits --test-images --eval-every --goal --check --compare --stop --save --resume --reports --print-ir --json --quiet --trace --trace-layer --trace-window --trace-run --trace-core --waves"; fi ;;
+    "train") if [[ $cur == -* ]]; then _systole_words "-h --help --backend --preset --steps --rate --seed --data --test --digits --test-digits --test-images --eval-every --goal --check --compare --host-operators --stop --save --resume --reports --json --quiet --trace --trace-layer --trace-window --trace-run --trace-core --waves"; else _systole_folders; fi ;;
     "compile") if [[ $cur == -* ]]; then _systole_words "-h --help -o --output --preset --batch --loops --keep-intermediates --print-ir --print-ir-after --print-constants --host-operators --signature --verbose --json"; else _systole_files ".safetensors .tflite"; fi ;;
     "asm") if [[ $cur == -* ]]; then _systole_words "-h --help -o --output --preset"; else _systole_files ""; fi ;;
     "disasm") if [[ $cur == -* ]]; then _systole_words "-h --help"; else _systole_files ""; fi ;;

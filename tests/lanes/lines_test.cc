@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "host/ir/duplicates.h"
+#include "host/ir/identities.h"
 #include "host/ir/text.h"
 #include "tests/lanes/device_check.h"
 #include "tests/lanes/module_text.h"
@@ -178,6 +179,30 @@ TEST(DuplicatesTest, BecomeOne) {
   return %a as "a", %b as "b"
 )"),
             0);
+}
+
+TEST(IdentitiesTest, AreGone) {
+  auto module = ir::Parse(R"(module @m {
+  %x = f32[4,8] parameter(), name="x"
+  %zero = f32[] constant(), data=[0]
+  %p = f32[4,8] hlo.pad(%x, %zero), low=[0,0], high=[0,0], interior=[0,0]
+  %s = f32[4,8] hlo.slice(%p), start=[0,0], limit=[4,8], strides=[1,1]
+  %r = f32[4,8] hlo.reshape(%s)
+  %c = f32[4,8] hlo.convert(%r)
+  %t = f32[4,8] hlo.transpose(%c), permutation=[0,1]
+  %b = f32[4,8] hlo.broadcast_in_dim(%t), dimensions=[0,1]
+  %k = f32[4,8] hlo.concatenate(%b), dimension=0
+  %v = f32[4,8] hlo.reverse(%k), dimensions=[]
+  %shift = f32[4,8] hlo.pad(%v, %zero), low=[1,0], high=[-1,0],
+    interior=[0,0]
+  %back = f32[4,8] hlo.reverse(%shift), dimensions=[1]
+  return %v as "v", %back as "back"
+}
+)");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(ir::RemoveIdentities(**module), 8);
+  EXPECT_EQ((*module)->outputs[0].node.node->name, "x");
+  EXPECT_EQ((*module)->nodes().size(), 4u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, LinesTest,

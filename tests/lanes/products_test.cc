@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Products whose operands the device brings into the form of matrices, against
-// the host's: every form of dot_general and convolution, shapes around the
-// array's edges, matrices that do not fit the unified buffer.
+// Products, operands brought into the form of matrices, against the host's:
+// every form, the array's edges, what does not fit the unified buffer.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -18,7 +17,6 @@ namespace systole::lanes {
 namespace {
 
 using Ints = std::vector<int64_t>;
-
 std::string List(const Ints& ints) { return absl::StrJoin(ints, ","); }
 
 std::string DotText(const std::string& type, const Ints& left,
@@ -158,7 +156,10 @@ TEST_P(ProductsTest, MoreThanFitsTheUnifiedBuffer) {
   Dot(1, 70, 600, 512);
   Dot(2, 33, 500, 720);
   Dot(1, 20, 600, 520);
-  if (GetParam() == std::string("lite")) Dot(1, 130, 1000, 1088);
+  if (GetParam() == std::string("lite")) return Dot(1, 130, 1000, 1088);
+  // Blocks of some lines leave room for whole strips, others for panels.
+  for (const int64_t n : {848, 1664, 3056})
+    Dot(1, 50, 40, n, "DEFAULT", "bf16");
 }
 
 TEST_P(ProductsTest, PrecisionsAndTypes) {

@@ -146,6 +146,26 @@ TEST_P(WindowsTest, SelectsAndScatters) {
          "low=[0], high=[1]");
 }
 
+// Blocks of images, and on `mini` bands of the rows of an image, which overlap
+// by the windows at their edges; several passes over the taps of a window.
+TEST_P(WindowsTest, InBlocksAndBands) {
+  const auto window = [](int size, int stride) {
+    return absl::StrFormat(
+        "window=[1,%1$d,%1$d,1], stride=[1,%2$d,%2$d,1], "
+        "base_dilation=[1,1,1,1], window_dilation=[1,1,1,1], low=[0,0,0,0], "
+        "high=[0,0,0,0]",
+        size, stride);
+  };
+  for (const char* type : {"f32", "bf16"}) {
+    Reduce(type, "maximum", "41,13,12,32", "41,6,6,32", window(2, 2));
+    Select(type, "GE", "41,13,12,32", "41,6,6,32", window(2, 2));
+    Select(type, "GE", "3,67,33,32", "3,33,16,32", window(3, 2));
+    Select(type, "GT", "2,64,33,32", "2,62,31,32", window(3, 1));
+  }
+  Select("f32", "GE", "2,40,20,64", "2,12,6,64", window(5, 3));
+  Reduce("f32", "add", "9,24,24,32", "9,10,10,32", window(5, 2));
+}
+
 INSTANTIATE_TEST_SUITE_P(Presets, WindowsTest,
                          testing::Values("mini", "lite", "v2"));
 

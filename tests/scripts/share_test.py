@@ -54,7 +54,7 @@ class BashTest(unittest.TestCase):
         presets = {"nano", "edge", "v1", "mini", "lite", "v2", "board", "board8", "minichip", "edgechip", "v2chip", "litechip"}
         self.assertEqual(set(self.complete("systole", "run", "--preset", "")), presets)
         self.assertEqual(self.complete("systole", "compile", "--preset", "v"), ["v1"])
-        self.assertEqual(self.complete("systole", "train", "--preset", ""), ["lite", "litechip", "v2", "v2chip"])
+        self.assertEqual(self.complete("systole", "train", "--preset", ""), ["lite", "litechip", "mini", "minichip", "v2", "v2chip"])
         self.assertEqual(self.complete("systole", "run", "--backend", ""), ["iss", "rtl", "serial:"])
         self.assertEqual(self.complete("systole", "train", "--backend", ""), ["iss", "rtl"])
         self.assertEqual(self.complete("systole", "run", "--preset", "=", "boa"), ["board", "board8"])  # bash cuts at the =

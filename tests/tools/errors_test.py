@@ -198,8 +198,8 @@ def write_files(folder, environment):
     digits.mkdir()
     for kind in ("images-idx3", "labels-idx1"):
         (digits / f"train-{kind}-ubyte.gz").symlink_to(ROOT / f"tests/data/mnist/test-{kind}-ubyte.gz")
-    systole("train", "--digits", "digits", "--preset", "lite", "--steps", "1", "--batch", "4", "--check", "none", "--test-images", "0",
-            "--reports", "", "--save", "trained.safetensors", "--quiet")
+    systole("train", "--digits", "digits", "--steps", "1", "--check", "none", "--test-images", "0", "--reports", "",
+            "--save", "trained.safetensors", "--quiet")
 
 
 def add_devices(folder):

@@ -143,16 +143,28 @@ class PlotTest(unittest.TestCase):
         return result.returncode, result.stdout, folders
 
     def report(self, steps):
-        curve = [{"step": i + 1, "loss": 2.0 / (i + 1), "right": i / steps, "test_right": i if i % 4 == 3 else -1} for i in range(steps)]
-        return {"preset": "v2", "backend": "iss", "batch": 7, "optimiser": "adam", "rate": 0.01, "test_digits": 50, "curve": curve}
+        curve = [{"step": i + 1, "metrics": {"loss": 2.0 / (i + 1), "accuracy": i / steps}, "test": {"right": i / 50} if i % 4 == 3 else {}}
+                 for i in range(steps)]
+        return {"program": "models/digits_training", "preset": "v2", "backend": "iss", "batch": 7, "recipe": {"rate": 0.01},
+                "test_samples": 50, "curve": curve}
+
+    @staticmethod
+    def without(report, *names):
+        """Without these results, and without tests."""
+        for point in report["curve"]:
+            point["test"] = {}
+            for name in names:
+                del point["metrics"][name]
+        return report
 
     def test_both_pictures_follow_the_report(self):
         other, gap = self.report(40), self.report(10)
-        other["curve"][20]["loss"] = 3.0
-        gap["curve"][5]["loss"] = None  # a loss that is no number
-        code, output, folders = self.plot(self.report(1), self.report(40), self.report(40), other, gap)
+        other["curve"][20]["metrics"]["loss"] = 3.0
+        gap["curve"][5]["metrics"]["loss"] = None  # a loss that is no number
+        code, output, folders = self.plot(self.report(1), self.report(40), self.report(40), other, gap, self.without(self.report(9), "accuracy"),
+                                          self.without(self.report(9), "loss"), self.without(self.report(9), "loss", "accuracy"))
         self.assertEqual(code, 0, output)
-        self.assertEqual(output.count("loss curve: "), 5, output)
+        self.assertEqual(output.count("loss curve: "), 8, output)
         for folder in folders:
             self.assertTrue((folder / "train.png").read_bytes().startswith(b"\x89PNG"))
             self.assertIn("</svg>", (folder / "train.svg").read_text())
@@ -161,7 +173,7 @@ class PlotTest(unittest.TestCase):
         self.assertNotEqual(changed, first)
 
     def test_bad_reports(self):
-        for report, text in (("{", "train.json: "), ("[]", "it has no 'preset'"), (self.report(0), "no steps")):
+        for report, text in (("{", "train.json: "), ("[]", "it has no 'program'"), (self.report(0), "no steps")):
             code, output, _ = self.plot(report)
             self.assertEqual(code, 1, output)
             self.assertIn(text, output)

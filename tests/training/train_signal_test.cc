@@ -24,6 +24,8 @@ namespace {
 
 using testing::HasSubstr;
 
+constexpr char kLong[] = "tests/data/training/long";  // steps of seconds
+
 void Sleep(int milliseconds) {
   std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
 }
@@ -98,7 +100,7 @@ class SignalTest : public CliTest {
 };
 
 TEST_F(SignalTest, AStoppedRunGoesOnToTheSameBits) {
-  const std::string recipe = "train --preset lite --steps 20 --batch 4";
+  const std::string recipe = "train --steps 12";
   const std::string rest = "--test-images 10 --eval-every 7 --check none";
   EXPECT_EQ(Run(absl::StrCat(recipe, " ", rest, " --reports '' --save ",
                              File("whole")))
@@ -111,7 +113,7 @@ TEST_F(SignalTest, AStoppedRunGoesOnToTheSameBits) {
     const char* name;
   };
   for (const Case& c :
-       {Case{SIGINT, 130, 100, "SIGINT"}, Case{SIGTERM, 143, 250, "SIGTERM"}}) {
+       {Case{SIGINT, 130, 300, "SIGINT"}, Case{SIGTERM, 143, 900, "SIGTERM"}}) {
     // A name that a shell would split.
     const std::string file = File(absl::StrCat("it's ", c.name));
     std::vector<std::string> words =
@@ -124,7 +126,7 @@ TEST_F(SignalTest, AStoppedRunGoesOnToTheSameBits) {
     EXPECT_EQ(o.code, c.code) << o.text;
     EXPECT_THAT(o.text, HasSubstr(absl::StrCat("systole: stopped by ", c.name,
                                                " after step ")));
-    EXPECT_THAT(o.text, HasSubstr(" of 20, the checkpoint is " + file));
+    EXPECT_THAT(o.text, HasSubstr(" of 12, the checkpoint is " + file));
     EXPECT_NE(Weights(file), want);
 
     const std::vector<std::string> lines =
@@ -139,8 +141,8 @@ TEST_F(SignalTest, AStoppedRunGoesOnToTheSameBits) {
 }
 
 TEST_F(SignalTest, WithoutACheckpoint) {
-  Start({"train", "--preset", "lite", "--steps", "60", "--batch", "4",
-         "--test-images", "0", "--check", "none", "--reports", ""});
+  Start({"train", "--steps", "60", "--test-images", "0", "--check", "none",
+         "--reports", ""});
   Sleep(200);
   kill(child_, SIGINT);
   const Outcome o = Finish();
@@ -150,8 +152,8 @@ TEST_F(SignalTest, WithoutACheckpoint) {
 
 // A step of seconds is given up after one; signals that come together are one.
 TEST_F(SignalTest, ALongStepIsGivenUp) {
-  Start({"train", "--preset", "lite", "--batch", "1200", "--test-images", "0",
-         "--save", File("checkpoint"), "--reports", ""});
+  Start({"train", kLong, "--test-images", "0", "--save", File("checkpoint"),
+         "--reports", ""});
   const double start = Seconds();
   kill(child_, SIGTERM);
   kill(child_, SIGTERM);
@@ -165,8 +167,7 @@ TEST_F(SignalTest, ALongStepIsGivenUp) {
 }
 
 TEST_F(SignalTest, ASecondSignalEndsAtOnce) {
-  Start({"train", "--preset", "lite", "--batch", "1200", "--test-images", "0",
-         "--reports", ""});
+  Start({"train", kLong, "--test-images", "0", "--reports", ""});
   kill(child_, SIGINT);
   Sleep(200);
   kill(child_, SIGINT);

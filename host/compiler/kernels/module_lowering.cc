@@ -19,6 +19,7 @@
 #include "host/compiler/kernels/top_k_lowering.h"
 #include "host/compiler/kernels/window_order.h"
 #include "host/ir/duplicates.h"
+#include "host/ir/identities.h"
 
 namespace systole::lanes {
 namespace {
@@ -73,6 +74,7 @@ void Lower(ir::Module& module, const Preset& preset) {
 }  // namespace
 
 void LowerModule(ir::Module& module, const Preset& preset) {
+  ir::RemoveIdentities(module);
   ir::RemoveDuplicates(module);
   LowerRandomNumbers(module);
   LowerShards(module, preset);

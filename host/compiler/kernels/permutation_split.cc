@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -101,39 +102,48 @@ class Splitter {
   }
 
  private:
-  static std::optional<SplitWalk> PartsOf(const Node& node) {
+  static std::vector<SplitWalk> WaysOf(const Node& node) {
     const std::optional<Walk> walk = WalkOf(node);
-    if (!walk) return std::nullopt;
+    if (!walk) return {};
     return SplitPermutation(*walk, node.operands[0].type().elements());
   }
 
   static bool HasCandidate(const ir::Module& module) {
     return std::any_of(
         module.nodes().begin(), module.nodes().end(), [](const auto& node) {
-          return PartsOf(*node).has_value() ||
+          return !WaysOf(*node).empty() ||
                  std::any_of(node->regions.begin(), node->regions.end(),
                              [](const auto& r) { return HasCandidate(*r); });
         });
   }
 
   bool Split(ir::Module& module, Node& node) {
-    const std::optional<SplitWalk> parts = PartsOf(node);
-    if (!parts) return false;
+    const std::vector<SplitWalk> ways = WaysOf(node);
+    if (ways.empty()) return false;
     const Walk walk = *WalkOf(node);
     const auto [known, is_new] =
-        gains_.try_emplace({node.type.element, walk.sizes, walk.strides}, true);
-    if (!known->second) return false;
+        best_.try_emplace({node.type.element, walk.sizes, walk.strides}, kOne);
     ProductNodes nodes(module, node);
-    const ir::Value first = Moved(nodes, node.operands[0], parts->first),
-                    second = Moved(nodes, first, parts->second);
+    const auto moved = [&](const SplitWalk& way) {
+      const ir::Value first = Moved(nodes, node.operands[0], way.first);
+      return std::pair(first, Moved(nodes, first, way.second));
+    };
     if (is_new) {
-      const int64_t two =
-          CyclesOf(*first.node, preset_) + CyclesOf(*second.node, preset_);
-      known->second = two < CyclesOf(node, preset_);
+      int64_t least = CyclesOf(node, preset_);
+      for (size_t i = 0; i < ways.size(); ++i) {
+        const auto [first, second] = moved(ways[i]);
+        const int64_t two =
+            CyclesOf(*first.node, preset_) + CyclesOf(*second.node, preset_);
+        if (two >= least) continue;
+        least = two;
+        known->second = static_cast<int>(i);
+      }
     }
-    if (known->second)
+    if (known->second != kOne) {
+      const ir::Value second = moved(ways[known->second]).second;
       module.ReplaceUses(&node, nodes.Reshape(second, node.type.shape));
-    return true;
+    }
+    return true;  // there are nodes without use, in any case
   }
 
   static ir::Value Moved(ProductNodes& nodes, const ir::Value& value,
@@ -144,24 +154,29 @@ class Splitter {
   }
 
   const Preset& preset_;
-  // By element and walk: whether two moves are better.
-  std::map<std::tuple<ir::ElementType, Ints, Ints>, bool> gains_;
+  static constexpr int kOne = -1;  // one move
+  // By element and walk: the best way, kOne or its number.
+  std::map<std::tuple<ir::ElementType, Ints, Ints>, int> best_;
 };
 
 }  // namespace
 
-std::optional<SplitWalk> SplitPermutation(const Walk& walk, int64_t elements) {
-  if (walk.offset != 0 || elements < kFewElements) return std::nullopt;
+std::vector<SplitWalk> SplitPermutation(const Walk& walk, int64_t elements) {
+  if (walk.offset != 0 || elements < kFewElements) return {};
   const Dimensions dimensions = Joined(walk);
   // Of two dimensions it is a transpose, of three with lines a move of lines.
   if (dimensions.size() < 3 || !IsPermutation(dimensions, elements) ||
       dimensions.back().stride == 1)
-    return std::nullopt;
+    return {};
   const Dimension last = dimensions.back();
   size_t inner = 0;  // the dimension of the source's lines
   while (dimensions[inner].stride != 1) ++inner;
   const int64_t line = dimensions[inner].size;
-  if (std::max(last.size, line) < kLeastLine) return std::nullopt;
+  if (std::max(last.size, line) < kLeastLine) return {};
+  std::vector<SplitWalk> ways;
+  const auto add = [&ways](const SplitWalk& way) {
+    if (!way.first.Dense() && !way.second.Dense()) ways.push_back(way);
+  };
   SplitWalk split;
   if (last.size >= line) {
     // What lies within one step of the last dimension comes before it.
@@ -188,8 +203,18 @@ std::optional<SplitWalk> SplitPermutation(const Walk& walk, int64_t elements) {
     split.second.Add(line, 1);
     split.second.Add(behind, line);
   }
-  if (split.first.Dense() || split.second.Dense()) return std::nullopt;
-  return split;
+  add(split);
+  if (last.size * last.stride == elements) {
+    // Each matrix in the order of the result, then they become columns.
+    SplitWalk within;
+    within.first.Add(last.size, last.stride);
+    for (size_t i = 0; i + 1 < dimensions.size(); ++i)
+      within.first.Add(dimensions[i].size, dimensions[i].stride);
+    within.second.Add(last.stride, 1);
+    within.second.Add(last.size, last.stride);
+    add(within);
+  }
+  return ways;
 }
 
 void SplitPermutations(ir::Module& module, const Preset& preset) {

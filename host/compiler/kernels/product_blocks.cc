@@ -60,7 +60,6 @@ ProductBlocks::ProductBlocks(const ir::Node& node, const Preset& preset,
       transposed_ ? n_tiles_ : static_cast<int64_t>(walk_.depths().size());
   right_rows_ = transposed_ ? n_ : k_;
   right_width_ = transposed_ ? k_ : n_;
-  pitch_ = PitchOf(2 * right_width_);
 }
 
 // The distance of rows of so many bytes in the unified buffer: the rows of a
@@ -115,7 +114,9 @@ absl::Status ProductBlocks::Place(int64_t block) {
                                     compiler::ShortestPass(preset_));
   const int64_t all = std::max(strips_ * std::min<int64_t>(2, batches),
                                std::min(strips_ * batches, turns));
+  // As before any other attempt.
   panel_ = n_tiles_;
+  pitch_ = PitchOf(2 * right_width_);
   strip_bytes_ = StripBytes();
   slots_ = std::clamp(builder_.Room() / strip_bytes_, least, all);
   // Strips that cannot stay are cut into panels of columns, of which all may.

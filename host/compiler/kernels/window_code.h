@@ -5,7 +5,9 @@
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_WINDOW_CODE_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_WINDOW_CODE_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,6 +21,8 @@
 #include "systole/gen/presets.h"
 
 namespace systole::lanes {
+
+constexpr int64_t kTapsTogether = 16;  // at most, of a pass
 
 int64_t Product(const ir::Ints& sizes);
 
@@ -36,7 +40,7 @@ class WindowCode {
   // `at`: bytes from the walk's place.
   Lane Element(Walk walk, int64_t at = 0);
   Lane Word(Walk walk);
-  void StoreElement(Lane lane, Walk walk);
+  void StoreElement(Lane lane, Walk walk, int64_t at = 0);
   void StoreWord(Lane lane, Walk walk);
   // Appends the code to `words`; returns its index there.
   // ResourceExhausted: too many registers.
@@ -52,12 +56,44 @@ class WindowCode {
   int64_t row_cycles_ = 0;
 };
 
+// Images, the first dimension of operands and result, which has no window of
+// its own; 1 if there is no such dimension.
+int64_t ImagesOf(const ir::Node& node);
+
+// How a kernel cuts its work: images of a block, or bands of an image's rows;
+// buffers that take turns.
+struct WindowCut {
+  int64_t images, sets = 1, bands = 1;
+};
+
+// Cuts that are worth a try, beginning with that into blocks of which loads and
+// stores run beside the work on others. They begin at whole beats.
+std::vector<WindowCut> CutsOf(const ir::Node& node, const Preset& preset);
+
+// Compiles with the first cut that fits the unified buffer, or without one if
+// that takes fewer cycles.
+template <typename Compile>
+absl::StatusOr<KernelProgram> InBlocks(const ir::Node& node,
+                                       const Preset& preset,
+                                       const Compile& compile) {
+  absl::StatusOr<KernelProgram> best = compile(WindowCut{ImagesOf(node)});
+  for (const WindowCut& cut : CutsOf(node, preset)) {
+    absl::StatusOr<KernelProgram> program = compile(cut);
+    if (!program.ok()) continue;
+    if (!best.ok() || program->expected_cycles < best->expected_cycles)
+      best = std::move(program);
+    break;
+  }
+  return best;
+}
+
 // Operands in the unified buffer, elements of one type.
 class WindowedKernel {
  protected:
   using Bytes = KernelBuilder::Bytes;
 
-  WindowedKernel(const ir::Node& node, const Preset& preset)
+  WindowedKernel(const ir::Node& node, const Preset& preset,
+                 const WindowCut& cut)
       : node_(node),
         preset_(preset),
         builder_(preset),
@@ -65,14 +101,32 @@ class WindowedKernel {
         a_(node.attr<ir::HloWindowAttributes>()),
         element_(node.type.element),
         size_(ir::ElementBytes(element_)),
-        taps_(Product(a_.window)) {}
+        taps_(Product(a_.window)),
+        images_(ImagesOf(node)),
+        block_(cut.images),
+        sets_(cut.sets),
+        bands_(cut.bands) {}
 
-  // Reserves room for the next operand.
-  Bytes PlaceOf(int operand);
-  // Sets the code and loads the operands that have a place.
-  void Begin(std::vector<uint64_t> words, int operands);
+  // Room for a block of an operand or the result; for all of a scalar.
+  Bytes PlaceOf(const ir::Type& type, const char* name = "operand");
+  int64_t BytesOf(const ir::Type& type, int64_t images) const {
+    return type.shape.empty() ? type.bytes() : type.bytes() / images_ * images;
+  }
+  void Begin(std::vector<uint64_t> words);
+  void LoadBlock(int operand, int64_t first, int64_t images, int64_t at);
+  // Calls `work(first image, images, number of the buffers)` for each block.
+  template <typename Work>
+  absl::Status EachBlock(const Work& work) {
+    for (int64_t first = 0; first < images_; first += block_) {
+      if (absl::Status s = work(first, std::min(block_, images_ - first),
+                                first / block_ % sets_);
+          !s.ok())
+        return s;
+    }
+    return absl::OkStatus();
+  }
   absl::Status Fill(const Bytes& element, const Bytes& to, int64_t bytes);
-  absl::StatusOr<KernelProgram> Finish(int operands, const Bytes& result);
+  void StoreBlock(const Bytes& result, int64_t first, int64_t images);
 
   const ir::Node& node_;
   const Preset& preset_;
@@ -80,8 +134,7 @@ class WindowedKernel {
   BufferCopier copier_;
   const ir::HloWindowAttributes& a_;
   const ir::ElementType element_;
-  const int64_t size_, taps_;
-  std::vector<Bytes> operands_;  // of no bytes: loaded by the kernel itself
+  const int64_t size_, taps_, images_, block_, sets_, bands_;
 };
 
 }  // namespace systole::lanes

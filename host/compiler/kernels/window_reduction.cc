@@ -18,48 +18,51 @@ namespace {
 using ir::Ints;
 using ir::Node;
 
-constexpr int64_t kTogether = 16;  // taps of a pass
-
 class WindowReduction : WindowedKernel {
  public:
-  WindowReduction(const Node& node, const Preset& preset)
-      : WindowedKernel(node, preset) {}
+  WindowReduction(const Node& node, const Preset& preset, const WindowCut& cut)
+      : WindowedKernel(node, preset, cut),
+        shape_(node.operands[0].type().shape),
+        padded_(shape_) {
+    for (size_t i = 0; i < shape_.size(); ++i)
+      padded_[i] =
+          a_.low[i] + (shape_[i] - 1) * a_.base_dilation[i] + 1 + a_.high[i];
+  }
 
   // A pass combines the taps of the window's inner dimensions, at most `most`,
   // in their order.
   absl::StatusOr<KernelProgram> Compile(int64_t most) {
-    const Ints& shape = node_.operands[0].type().shape;
-    Ints padded;
-    for (size_t i = 0; i < shape.size(); ++i)
-      padded.push_back(a_.low[i] + (shape[i] - 1) * a_.base_dilation[i] + 1 +
-                       a_.high[i]);
-    const bool pads = padded != shape;
-    const std::optional<PaddedLoad> load = pads ? LoadOf(padded) : std::nullopt;
-    const Bytes operand = load ? Bytes{} : PlaceOf(0);
-    if (load) operands_.push_back({});
-    const Bytes initial = PlaceOf(1);
-    Bytes values = operand;
-    if (pads) {
-      const int64_t bytes = Product(padded) * size_;
-      values = builder_.Place("padded", bytes + preset_.beat_bytes());
+    const bool pads = padded_ != shape_;
+    const std::optional<PaddedLoad> load =
+        pads && block_ == images_ ? LoadOf() : std::nullopt;
+    const Bytes initial = PlaceOf(node_.operands[1].type());
+    std::vector<Bytes> operands, values, results;
+    for (int64_t set = 0; set < sets_; ++set) {
+      if (!load) operands.push_back(PlaceOf(node_.operands[0].type()));
+      if (pads) {
+        const int64_t bytes = Product(Of(padded_, block_)) * size_;
+        values.push_back(
+            builder_.Place("padded", bytes + preset_.beat_bytes()));
+      } else {
+        values.push_back(operands.back());
+      }
+      results.push_back(PlaceOf(node_.type, "result"));
     }
-    const int64_t first = values.at + (load ? load->shift : 0);
-    const Bytes result = builder_.Place("result", node_.type.bytes());
     if (absl::Status s = builder_.Fits(); !s.ok()) return s;
     std::vector<uint64_t> words;
     if (absl::Status s = copier_.AddCode(words); !s.ok()) return s;
-    const Ints from = ir::StridesOf(padded),
+    const Ints from = ir::StridesOf(padded_),
                to = ir::StridesOf(node_.type.shape);
-    Ints outer = a_.window, inner(shape.size(), 1);
+    Ints outer = a_.window, inner(shape_.size(), 1);
     int64_t group = 1;
-    for (size_t i = shape.size(); i-- > 0;) {
+    for (size_t i = shape_.size(); i-- > 0;) {
       if (group * outer[i] > most) break;
       group *= outer[i];
       std::swap(outer[i], inner[i]);
     }
     WindowCode code(preset_, element_);
     Lane sum = code.Element(WindowCode::kWindow);
-    Ints tap(shape.size(), 0);
+    Ints tap(shape_.size(), 0);
     for (int64_t t = 0; t < group; ++t, ir::Advance(inner, tap)) {
       sum =
           Combine(code.graph, *ir::CombinerOf(*node_.regions[0]), element_, sum,
@@ -68,37 +71,53 @@ class WindowReduction : WindowedKernel {
     code.StoreElement(sum, WindowCode::kWindow);
     const absl::StatusOr<int> pc = code.Append(words);
     if (!pc.ok()) return pc.status();
-    Begin(std::move(words), 2);
-    if (load) {
-      if (absl::Status s = FillBorder(initial, values, first, padded); !s.ok())
-        return s;
-      builder_.LoadRuns(0, 0, first + load->offset, load->bytes, load->repeats);
-    } else if (pads) {
-      if (absl::Status s = Fill(initial, values, Product(padded) * size_);
+    Begin(std::move(words));
+    LoadBlock(1, 0, 1, initial.at);
+    const auto work = [&](int64_t image, int64_t images, int64_t set) {
+      const Bytes &value = values[set], &result = results[set];
+      const int64_t first = value.at + (load ? load->shift : 0);
+      if (load) {
+        if (absl::Status s = FillBorder(initial, value, first); !s.ok())
+          return s;
+        builder_.LoadRuns(0, 0, first + load->offset, load->bytes,
+                          load->repeats);
+      } else {
+        LoadBlock(0, image, images, operands[set].at);
+      }
+      if (pads && !load) {
+        if (absl::Status s =
+                Fill(initial, value, Product(Of(padded_, images)) * size_);
+            !s.ok())
+          return s;
+        BufferCopy inside{operands[set].at, first, size_, {},
+                          operands[set],    value};
+        const Ints dense = ir::StridesOf(shape_), inner = Of(shape_, images);
+        inside.to += BytesTo(a_.low, from);
+        for (size_t i = 0; i < shape_.size(); ++i)
+          inside.dimensions.push_back(
+              {inner[i], dense[i], from[i] * a_.base_dilation[i]});
+        if (absl::Status s = copier_.Copy(builder_, inside); !s.ok()) return s;
+      }
+      if (absl::Status s = Fill(initial, result, BytesOf(node_.type, images));
           !s.ok())
         return s;
-      BufferCopy inside{operand.at, first, size_, {}, operand, values};
-      const Ints dense = ir::StridesOf(shape);
-      inside.to += BytesTo(a_.low, from);
-      for (size_t i = 0; i < shape.size(); ++i)
-        inside.dimensions.push_back(
-            {shape[i], dense[i], from[i] * a_.base_dilation[i]});
-      if (absl::Status s = copier_.Copy(builder_, inside); !s.ok()) return s;
-    }
-    if (absl::Status s = Fill(initial, result, node_.type.bytes()); !s.ok())
-      return s;
-    std::fill(tap.begin(), tap.end(), 0);
-    for (int64_t t = 0; t < taps_ / group; ++t, ir::Advance(outer, tap)) {
-      BufferCopy pass{first, result.at, size_, {}, values, result, *pc};
-      pass.from += OffsetOf(tap, from);
-      pass.row_cycles = code.row_cycles();
-      pass.more_reads = {result};
-      for (size_t i = 0; i < shape.size(); ++i)
-        pass.dimensions.push_back(
-            {node_.type.shape[i], from[i] * a_.stride[i], to[i]});
-      if (absl::Status s = copier_.Copy(builder_, pass); !s.ok()) return s;
-    }
-    return Finish(2, result);
+      const Ints windows = Of(node_.type.shape, images);
+      Ints tap(shape_.size(), 0);
+      for (int64_t t = 0; t < taps_ / group; ++t, ir::Advance(outer, tap)) {
+        BufferCopy pass{first, result.at, size_, {}, value, result, *pc};
+        pass.from += OffsetOf(tap, from);
+        pass.row_cycles = code.row_cycles();
+        pass.more_reads = {result};
+        for (size_t i = 0; i < shape_.size(); ++i)
+          pass.dimensions.push_back(
+              {windows[i], from[i] * a_.stride[i], to[i]});
+        if (absl::Status s = copier_.Copy(builder_, pass); !s.ok()) return s;
+      }
+      StoreBlock(result, image, images);
+      return absl::OkStatus();
+    };
+    if (absl::Status s = EachBlock(work); !s.ok()) return s;
+    return builder_.Finish();
   }
 
  private:
@@ -110,8 +129,8 @@ class WindowReduction : WindowedKernel {
     std::vector<KernelBuilder::Repeat> repeats;
   };
   // Nothing where runs are no whole beats.
-  std::optional<PaddedLoad> LoadOf(const Ints& padded) const {
-    const Ints& shape = node_.operands[0].type().shape;
+  std::optional<PaddedLoad> LoadOf() const {
+    const Ints &shape = shape_, &padded = padded_;
     const int64_t beat = preset_.beat_bytes();
     const Ints dense = ir::StridesOf(shape), to = ir::StridesOf(padded);
     size_t last = 0;  // the innermost padded dimension
@@ -144,8 +163,8 @@ class WindowReduction : WindowedKernel {
 
   // The initial value before and behind the operand in each dimension.
   absl::Status FillBorder(const Bytes& initial, const Bytes& values,
-                          int64_t first, const Ints& padded) {
-    const Ints& shape = node_.operands[0].type().shape;
+                          int64_t first) {
+    const Ints &shape = shape_, &padded = padded_;
     const Ints to = ir::StridesOf(padded);
     for (size_t i = 0; i < padded.size(); ++i) {
       for (const bool behind : {false, true}) {
@@ -167,6 +186,12 @@ class WindowReduction : WindowedKernel {
     return absl::OkStatus();
   }
 
+  // The shape of a block of so many images.
+  Ints Of(Ints shape, int64_t images) const {
+    if (images_ > 1) shape[0] = images;
+    return shape;
+  }
+
   // Bytes from a window's first element to the one that a tap meets.
   int64_t OffsetOf(const Ints& tap, const Ints& strides) const {
     Ints place = tap;
@@ -178,17 +203,25 @@ class WindowReduction : WindowedKernel {
     for (size_t i = 0; i < place.size(); ++i) elements += place[i] * strides[i];
     return elements * size_;
   }
+
+  const Ints& shape_;
+  Ints padded_;
 };
 
 }  // namespace
 
 absl::StatusOr<KernelProgram> CompileWindowReduction(const Node& node,
                                                      const Preset& preset) {
-  absl::StatusOr<KernelProgram> program =
-      WindowReduction(node, preset).Compile(kTogether);
-  // Code of many taps may need more registers than there are.
-  return program.ok() ? std::move(program)
-                      : WindowReduction(node, preset).Compile(1);
+  return InBlocks(
+      node, preset, [&](const WindowCut& cut) -> absl::StatusOr<KernelProgram> {
+        if (cut.bands > 1)
+          return absl::ResourceExhaustedError("an image is too large");
+        absl::StatusOr<KernelProgram> program =
+            WindowReduction(node, preset, cut).Compile(kTapsTogether);
+        // Code of many taps may need more registers than there are.
+        return program.ok() ? std::move(program)
+                            : WindowReduction(node, preset, cut).Compile(1);
+      });
 }
 
 }  // namespace systole::lanes

@@ -96,16 +96,23 @@ class Chains {
   std::vector<std::vector<float>> left_, right_;
 };
 
+// From one index of the dimension to the next.
+int64_t StepOf(const Tensor& tensor, int64_t dimension) {
+  int64_t step = 1;
+  for (size_t d = dimension + 1; d < tensor.rank(); ++d)
+    step *= tensor.shape[d];
+  return step;
+}
+
 Index Joined(Index a, const Index& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
-// Positions in an operand for each index of the contracting dimensions.
-std::vector<int64_t> Line(const Tensor& tensor, const Index& fixed,
-                          const Index& at, const Index& contracting) {
+// Positions in an operand for each index of the contracting dimensions, the
+// others 0.
+std::vector<int64_t> LineOf(const Tensor& tensor, const Index& contracting) {
   Index place(tensor.rank(), 0);
-  for (size_t i = 0; i < fixed.size(); ++i) place[fixed[i]] = at[i];
   std::vector<int64_t> line;
   ForEach(Pick(tensor.shape, contracting), [&](const Index& term) {
     for (size_t i = 0; i < contracting.size(); ++i)
@@ -113,6 +120,17 @@ std::vector<int64_t> Line(const Tensor& tensor, const Index& fixed,
     line.push_back(tensor.At(place));
   });
   return line;
+}
+
+// The line behind the place at which the dimensions `fixed` have the values
+// `at`.
+void Shift(const Tensor& tensor, const std::vector<int64_t>& line,
+           const Index& fixed, const Index& at, std::vector<int64_t>& to) {
+  Index place(tensor.rank(), 0);
+  for (size_t i = 0; i < fixed.size(); ++i) place[fixed[i]] = at[i];
+  const int64_t first = tensor.At(place);
+  to.resize(line.size());
+  for (size_t i = 0; i < line.size(); ++i) to[i] = first + line[i];
 }
 
 }  // namespace
@@ -127,15 +145,18 @@ Tensor DotGeneral(const Node& node, const Tensors& operands) {
   const Index right_free =
       Others(right.rank(), Joined(a.rhs_batching, a.rhs_contracting));
   const size_t batches = a.lhs_batching.size();
+  const Index left_fixed = Joined(a.lhs_batching, left_free);
+  const Index right_fixed = Joined(a.rhs_batching, right_free);
+  const std::vector<int64_t> left_line = LineOf(left, a.lhs_contracting),
+                             right_line = LineOf(right, a.rhs_contracting);
+  Terms terms;
   ForEach(result.shape, [&](const Index& index) {
     const Index batch(index.begin(), index.begin() + batches);
     const auto middle = index.begin() + batches + left_free.size();
-    Terms terms;
-    terms.left = Line(left, Joined(a.lhs_batching, left_free),
-                      Index(index.begin(), middle), a.lhs_contracting);
-    terms.right =
-        Line(right, Joined(a.rhs_batching, right_free),
-             Joined(batch, Index(middle, index.end())), a.rhs_contracting);
+    Shift(left, left_line, left_fixed, Index(index.begin(), middle),
+          terms.left);
+    Shift(right, right_line, right_fixed,
+          Joined(batch, Index(middle, index.end())), terms.right);
     result[index] = chains.Of(terms);
   });
   return result;
@@ -150,6 +171,9 @@ Tensor Convolution(const Node& node, const Tensors& operands) {
   const int64_t outputs = kernel.shape[a.kernel_output_feature];
   const int64_t batches = input.shape[a.input_batch] / a.batch_group_count;
   const Index window = Pick(kernel.shape, a.kernel_spatial);
+  const int64_t left_step = StepOf(input, a.input_feature);
+  const int64_t right_step = StepOf(kernel, a.kernel_input_feature);
+  Terms terms;
   ForEach(result.shape, [&](const Index& index) {
     const int64_t feature = index[a.output_feature];
     const int64_t group = feature / (outputs / a.feature_group_count);
@@ -157,7 +181,9 @@ Tensor Convolution(const Node& node, const Tensors& operands) {
     Index from(input.rank(), 0), by(kernel.rank(), 0);
     from[a.input_batch] = batch_group * batches + index[a.output_batch];
     by[a.kernel_output_feature] = feature;
-    Terms terms;
+    from[a.input_feature] = group * features;
+    terms.left.clear();
+    terms.right.clear();
     ForEach(window, [&](const Index& tap) {
       bool inside = true, between = false;
       for (size_t i = 0; i < tap.size(); ++i) {
@@ -171,11 +197,11 @@ Tensor Convolution(const Node& node, const Tensors& operands) {
             a.reversal[i] != 0 ? window[i] - 1 - tap[i] : tap[i];
       }
       if (between) return;
+      const int64_t left = inside ? input.At(from) : -1;
+      const int64_t right = kernel.At(by);
       for (int64_t i = 0; i < features; ++i) {
-        from[a.input_feature] = group * features + i;
-        by[a.kernel_input_feature] = i;
-        terms.left.push_back(inside ? input.At(from) : -1);
-        terms.right.push_back(kernel.At(by));
+        terms.left.push_back(inside ? left + i * left_step : -1);
+        terms.right.push_back(right + i * right_step);
       }
     });
     result[index] = chains.Of(terms);

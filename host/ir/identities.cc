@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/ir/identities.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "host/ir/op.h"
+
+namespace systole::ir {
+namespace {
+
+bool IsZero(const Ints& values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](int64_t v) { return v == 0; });
+}
+
+// Whether the node's only result is its first operand.
+bool IsIdentity(const Node& node) {
+  if (node.operands.empty() || node.results() != 1) return false;
+  const Type& from = node.operands[0].type();
+  if (from.element != node.type.element || from.shape != node.type.shape)
+    return false;
+  switch (node.op) {
+    case Op::kHloPad: {
+      // A pad in front may be a cut behind.
+      const auto& a = node.attr<HloPadAttributes>();
+      return IsZero(a.low) && IsZero(a.high) && IsZero(a.interior);
+    }
+    case Op::kHloTranspose: {
+      const auto& order = node.attr<TransposeAttributes>().permutation;
+      return std::is_sorted(order.begin(), order.end());
+    }
+    case Op::kHloReverse:
+      return node.attr<HloDimensionsAttributes>().dimensions.empty();
+    case Op::kHloConcatenate:
+      return node.operands.size() == 1;
+    // Of the same shape they begin at 0 and leave nothing out.
+    case Op::kHloSlice:
+    case Op::kHloReshape:
+    case Op::kHloConvert:
+    case Op::kHloBroadcastInDim:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+int RemoveIdentities(Module& module) {
+  std::unordered_map<const Node*, Value> same;
+  const auto replace = [&](Value& value) {
+    const auto found = same.find(value.node);
+    if (found != same.end()) value = found->second;
+  };
+  for (const auto& node : module.nodes()) {
+    for (Value& operand : node->operands) replace(operand);
+    if (IsIdentity(*node)) same.emplace(node.get(), node->operands[0]);
+  }
+  for (Output& output : module.outputs) replace(output.node);
+  return same.empty() ? 0 : module.RemoveUnused();
+}
+
+}  // namespace systole::ir
