@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "host/compiler/access.h"
@@ -261,6 +262,39 @@ TEST_P(PairsTest, InOrder) {
 )",
                           {{"[K,K]", absl::StrCat("[", k, ",", k, "]")}}),
       1);
+}
+
+// Lines that the unified buffer does not hold, or hardly.
+TEST_P(ColumnsTest, CutLines) {
+  const int64_t words =
+      static_cast<int64_t>(FindPreset(GetParam())->ub_bytes) / 4;
+  const auto reduce = [&](const char* type, const char* op, int64_t lines,
+                          int64_t count) {
+    check_.Check(absl::StrFormat(R"(module @m {
+  %%x = %1$s[%3$d,%4$d] parameter(), name="x"
+  %%i = %1$s[] parameter(), name="i"
+  %%r = %1$s[%3$d] hlo.reduce(%%x, %%i), dimensions=[1] {
+    %%a = %1$s[] parameter()
+    %%b = %1$s[] parameter()
+    %%c = %1$s[] hlo.%2$s(%%a, %%b)
+    return %%c
+  }
+  return %%r as "r"
+}
+)",
+                                 type, op, lines, count),
+                 ++seed_);
+  };
+  reduce("f32", "add", 1, words);
+  reduce("f32", "add", 1, words + 37);
+  reduce("f32", "multiply", 1, words / 2 - 1);
+  if (GetParam() == std::string("v2")) return;
+  reduce("f32", "maximum", 2, 3 * words - 5);
+  reduce("bf16", "add", 3, 4 * words + 1);
+  reduce("f16", "minimum", 1, 2 * words + 64);
+  reduce("i32", "minimum", 1, words + 1);
+  reduce("i16", "xor", 1, 2 * words + 2);
+  reduce("u8", "maximum", 1, 4 * words + 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, ColumnsTest,

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "host/compiler/kernels/transpose_folding.h"
 #include "host/ir/duplicates.h"
 #include "host/ir/identities.h"
 #include "host/ir/text.h"
@@ -203,6 +204,72 @@ TEST(IdentitiesTest, AreGone) {
   EXPECT_EQ(ir::RemoveIdentities(**module), 8);
   EXPECT_EQ((*module)->outputs[0].node.node->name, "x");
   EXPECT_EQ((*module)->nodes().size(), 4u);
+}
+
+// Transposes in front of products, also two after each other; not those that
+// would change the order of the result's dimensions.
+TEST(TransposesTest, AreFolded) {
+  DeviceCheck check("mini");
+  const auto transposes = [&](const std::string& body) {
+    const std::string text = absl::StrCat("module @m {\n", body, "}\n");
+    check.Check(text, 3);
+    auto module = ir::Parse(text);
+    EXPECT_TRUE(module.ok()) << module.status();
+    if (!module.ok()) return -1;
+    FoldTransposes(**module);
+    int count = 0;
+    for (const auto& node : (*module)->nodes())
+      count += node->op == ir::Op::kHloTranspose;
+    return count;
+  };
+  EXPECT_EQ(transposes(R"(  %x = f32[5,7] parameter(), name="x"
+  %y = f32[9,5] parameter(), name="y"
+  %a = f32[7,5] hlo.transpose(%x), permutation=[1,0]
+  %b = f32[5,7] hlo.transpose(%a), permutation=[1,0]
+  %c = f32[7,5] hlo.transpose(%b), permutation=[1,0]
+  %d = f32[5,9] hlo.transpose(%y), permutation=[1,0]
+  %r = f32[7,9] hlo.dot_general(%c, %d), lhs_batching=[], rhs_batching=[],
+    lhs_contracting=[1], rhs_contracting=[0], precision=DEFAULT
+  return %r as "r"
+)"),
+            0);
+  EXPECT_EQ(transposes(R"(  %x = f32[2,3,4,5] parameter(), name="x"
+  %y = f32[2,5,6] parameter(), name="y"
+  %a = f32[4,2,3,5] hlo.transpose(%x), permutation=[2,0,1,3]
+  %b = f32[5,6,2] hlo.transpose(%y), permutation=[1,2,0]
+  %r = f32[2,4,3,6] hlo.dot_general(%a, %b), lhs_batching=[1],
+    rhs_batching=[2], lhs_contracting=[3], rhs_contracting=[0],
+    precision=DEFAULT
+  return %r as "r"
+)"),
+            1);
+}
+
+// Results so wide that they are computed in bands of columns.
+TEST_P(LinesTest, WideProducts) {
+  const Preset& preset = *FindPreset(GetParam());
+  const int64_t n = static_cast<int64_t>(preset.ub_bytes) / 32;
+  const auto product = [&](int64_t batch, int64_t m, int64_t k, int64_t n) {
+    check_.Check(absl::StrFormat(R"(module @m {
+  %%a = bf16[%1$d,%2$d,%3$d] parameter(), name="a"
+  %%b = bf16[%1$d,%3$d,%4$d] parameter(), name="b"
+  %%t = bf16[%1$d,%4$d,%3$d] parameter(), name="t"
+  %%r = f32[%1$d,%2$d,%4$d] hlo.dot_general(%%a, %%b), lhs_batching=[0],
+    rhs_batching=[0], lhs_contracting=[2], rhs_contracting=[1],
+    precision=DEFAULT
+  %%u = f32[%1$d,%2$d,%4$d] hlo.dot_general(%%a, %%t), lhs_batching=[0],
+    rhs_batching=[0], lhs_contracting=[2], rhs_contracting=[2],
+    precision=DEFAULT
+  return %%r as "r", %%u as "u"
+}
+)",
+                                 batch, m, k, n),
+                 7);
+  };
+  if (GetParam() == std::string("v2")) return product(1, 3, 512, 8192);
+  product(1, 7, 160, n);
+  product(2, 11, 96, n / 2 + 64);
+  product(1, 5, 96, n / 2 + 160);  // rows that begin within a beat
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, LinesTest,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Products, operands brought into the form of matrices, against the host's:
-// every form, the array's edges, what does not fit the unified buffer.
+// Products of every form against the host's.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -17,6 +17,7 @@
 #include "host/compiler/kernels/region_lowering.h"
 #include "host/compiler/kernels/shard_lowering.h"
 #include "host/compiler/kernels/top_k_lowering.h"
+#include "host/compiler/kernels/transpose_folding.h"
 #include "host/compiler/kernels/window_order.h"
 #include "host/ir/duplicates.h"
 #include "host/ir/identities.h"
@@ -75,12 +76,14 @@ void Lower(ir::Module& module, const Preset& preset) {
 
 void LowerModule(ir::Module& module, const Preset& preset) {
   ir::RemoveIdentities(module);
+  FoldTransposes(module);
   ir::RemoveDuplicates(module);
   LowerRandomNumbers(module);
   LowerShards(module, preset);
   MoveChannelsLast(module);
   Lower(module, preset);
   DivideReductions(module);
+  CutLongLines(module, preset);
   ir::RemoveDuplicates(module);
   SplitPermutations(module, preset);
 }

@@ -44,22 +44,24 @@ absl::StatusOr<const kernels::Image*> ImageOf(const Preset& preset) {
 }  // namespace
 
 ProductBlocks::ProductBlocks(const ir::Node& node, const Preset& preset,
-                             KernelBuilder& builder)
+                             KernelBuilder& builder, int64_t columns)
     : preset_(preset),
       builder_(builder),
       transposed_(node.attr<ir::HloMatrixProductAttributes>().transposed),
       m_(node.type.shape[1]),
       k_(node.operands[1].type().shape[transposed_ ? 2 : 1]),
-      n_(node.type.shape[2]),
       lines_(node.type.shape[0] * m_),
+      all_columns_(node.type.shape[2]),
+      band_columns_(columns > 0 ? columns : all_columns_),
+      n_(band_columns_),
       unit_(builder.Align(1)),
       bank_rows_(preset.acc_bank_rows()),
       n_tiles_(CeilDiv(n_, preset.cols)),
       walk_(node.attr<ir::HloMatrixProductAttributes>(), m_, k_, preset) {
   strips_ =
       transposed_ ? n_tiles_ : static_cast<int64_t>(walk_.depths().size());
-  right_rows_ = transposed_ ? n_ : k_;
-  right_width_ = transposed_ ? k_ : n_;
+  right_rows_ = transposed_ ? all_columns_ : k_;
+  right_width_ = transposed_ ? k_ : all_columns_;
 }
 
 // The distance of rows of so many bytes in the unified buffer: the rows of a
@@ -76,6 +78,14 @@ int64_t ProductBlocks::PitchOf(int64_t bytes) const {
     if (compiler::WindowCycles(reads, preset_) == 1) return pitch;
   }
   return bytes;
+}
+
+// Parts of rows that begin anywhere in a beat keep their place in it.
+int64_t ProductBlocks::StripPitch() const {
+  const int64_t behind = 2 * right_width_ % unit_;
+  if (transposed_ || n_ == all_columns_ || behind == 0)
+    return PitchOf(2 * (transposed_ ? k_ : n_));
+  return RoundUp(2 * n_ + unit_, unit_) + behind;
 }
 
 int64_t ProductBlocks::StripBytes() const {
@@ -116,14 +126,14 @@ absl::Status ProductBlocks::Place(int64_t block) {
                                std::min(strips_ * batches, turns));
   // As before any other attempt.
   panel_ = n_tiles_;
-  pitch_ = PitchOf(2 * right_width_);
+  pitch_ = StripPitch();
   strip_bytes_ = StripBytes();
   slots_ = std::clamp(builder_.Room() / strip_bytes_, least, all);
   // Strips that cannot stay are cut into panels of columns, of which all may.
   const int64_t panel =
       bank_rows_ / std::min(block_, kLinesOfPanel * preset_.rows);
   if (!transposed_ && slots_ < strips_ && panel < n_tiles_ &&
-      2 * n_ % unit_ == 0 && 2 * panel * preset_.cols % unit_ == 0) {
+      2 * right_width_ % unit_ == 0 && 2 * panel * preset_.cols % unit_ == 0) {
     panel_ = panel;
     pitch_ = PitchOf(2 * panel_ * preset_.cols);
     strip_bytes_ = StripBytes();
@@ -289,27 +299,53 @@ void ProductBlocks::PushAndMultiply(const Part& part, size_t i) {
   }
 }
 
+void ProductBlocks::BeginBand(int64_t first) {
+  first_column_ = first;
+  n_ = std::min(band_columns_, all_columns_ - first);
+  n_tiles_ = CeilDiv(n_, preset_.cols);
+  if (panel_ > n_tiles_) panel_ = n_tiles_;
+  held_.assign(slots_, {-1, -1});
+}
+
 // Returns the address of rows of a right matrix.
 int64_t ProductBlocks::Strip(int64_t batch, int64_t strip, int64_t row,
                              int64_t rows, int64_t panel) {
   const std::pair<int64_t, int64_t> wanted(batch, strip * n_tiles_ + panel);
   const auto found = std::find(held_.begin(), held_.end(), wanted);
-  const int64_t from = panel * panel_ * preset_.cols;
+  // The first column of the strip, in the band and in the matrix.
+  const int64_t of_band = panel * panel_ * preset_.cols;
+  const int64_t from = transposed_ ? 0 : first_column_ + of_band;
+  const int64_t first_row = transposed_ ? first_column_ + row : row;
   const int64_t offset =
-      2 * (right_width_ * (batch * right_rows_ + row) + from);
+      2 * (right_width_ * (batch * right_rows_ + first_row) + from);
   if (found != held_.end())
     return strips_at_ + (found - held_.begin()) * strip_bytes_ + offset % unit_;
   const int64_t slot = next_slot_;
   next_slot_ = (next_slot_ + 1) % slots_;
   held_[slot] = wanted;
-  const int64_t at = strips_at_ + slot * strip_bytes_;
+  int64_t at = strips_at_ + slot * strip_bytes_;
   const int64_t whole = 2 * right_width_;
-  if (panel_ == n_tiles_ && pitch_ == whole)
-    return Load(right_, offset, whole * rows, at);
   const int64_t width =
-      panel_ == n_tiles_ ? right_width_ : panel_ * preset_.cols;
-  builder_.LoadRuns(right_, offset, at, std::min(whole - 2 * from, 2 * width),
-                    {{rows, whole, pitch_}});
+      2 * (transposed_ ? k_
+           : panel_ == n_tiles_
+               ? n_
+               : std::min(n_ - of_band, panel_ * preset_.cols));
+  if (width == whole && pitch_ == whole)
+    return Load(right_, offset, whole * rows, at);
+  if (whole % unit_ == 0) {
+    builder_.LoadRuns(right_, offset, at, width, {{rows, whole, pitch_}});
+    return at;
+  }
+  // Rows that begin at the same place in a beat.
+  const int64_t turn = unit_ / std::gcd(whole, unit_);
+  for (int64_t first = 0; first < std::min(turn, rows); ++first) {
+    const int64_t of_row = offset + first * whole, before = of_row % unit_;
+    builder_.LoadRuns(
+        right_, of_row - before, at + offset % unit_ + first * pitch_ - before,
+        width + before,
+        {{CeilDiv(rows - first, turn), whole * turn, pitch_ * turn}});
+  }
+  at += offset % unit_;
   return at;
 }
 

@@ -40,8 +40,10 @@ namespace systole::lanes {
 class ProductBlocks {
  public:
   // The node, a matrix_product, and the builder must outlive the object.
+  // `columns`: of a band of the result's columns, a multiple of those of the
+  // array; 0: there is one band of all.
   ProductBlocks(const ir::Node& node, const Preset& preset,
-                KernelBuilder& builder);
+                KernelBuilder& builder, int64_t columns = 0);
 
   int64_t lines() const { return lines_; }  // of all batches
   // Lines of a block that keep the array busy; multiples of `step`.
@@ -58,6 +60,9 @@ class ProductBlocks {
     left_ = left;
     right_ = right;
   }
+  // The band that the next blocks are of begins at this column.
+  void BeginBand(int64_t first);
+  int64_t columns() const { return n_; }  // of the band
   // Multiplies lines first to end - 1, a block; their sums are at `to`.
   void Block(int64_t first, int64_t end, int64_t to);
 
@@ -83,6 +88,7 @@ class ProductBlocks {
   void MultiplyParts();
   void PushAndMultiply(const Part& part, size_t i);
   int64_t PitchOf(int64_t bytes) const;
+  int64_t StripPitch() const;
   int64_t StripBytes() const;
   int64_t Strip(int64_t batch, int64_t strip, int64_t row, int64_t rows,
                 int64_t panel);
@@ -97,8 +103,11 @@ class ProductBlocks {
   const kernels::Image* image_ = nullptr;
   int64_t moved_[2] = {0, 0};  // by how much its code
   const bool transposed_;
-  const int64_t m_, k_, n_, lines_;  // lines of all batches
-  const int64_t unit_, bank_rows_, n_tiles_;
+  const int64_t m_, k_, lines_;  // lines of all batches
+  const int64_t all_columns_, band_columns_;
+  int64_t first_column_ = 0, n_;  // of the band
+  const int64_t unit_, bank_rows_;
+  int64_t n_tiles_;
   const ProductWalk walk_;
   int64_t strips_ = 1, strip_bytes_ = 0;      // per batch
   int64_t right_rows_ = 1, right_width_ = 1;  // of a right matrix in HBM

@@ -2,7 +2,10 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/compiler/kernels/product_kernel.h"
 
+#include <utility>
+
 #include "host/compiler/kernels/fused_kernel.h"
+#include "host/compiler/kernels/wide_product.h"
 
 namespace systole::lanes {
 
@@ -21,7 +24,15 @@ absl::StatusOr<KernelProgram> CompileProduct(const ir::Node& node,
   result.by_rows = spec.rows > 1;
   result.stored = true;
   spec.stages.emplace_back(FusedSpec::Product{&node, 0, 1, 2});
-  return CompileFused(spec, preset, origin);
+  absl::StatusOr<KernelProgram> whole = CompileFused(spec, preset, origin);
+  if (node.operands[1].type().bytes() <=
+      static_cast<int64_t>(preset.ub_bytes) / 4)
+    return whole;
+  absl::StatusOr<KernelProgram> wide = CompileWideProduct(node, preset, origin);
+  return wide.ok() &&
+                 (!whole.ok() || wide->expected_cycles < whole->expected_cycles)
+             ? std::move(wide)
+             : std::move(whole);
 }
 
 }  // namespace systole::lanes

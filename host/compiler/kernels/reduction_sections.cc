@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,11 @@
 
 namespace systole::lanes {
 namespace {
+
+// Bands of columns for which the unified buffer has room, at least.
+constexpr int64_t kBands = 4;
+// Twice it can be added.
+constexpr int64_t kNotOnDevice = std::numeric_limits<int64_t>::max() / 4;
 
 using ir::ElementType;
 using ir::Ints;
@@ -113,6 +120,34 @@ class Division {
     return Reshaped(value, node_.type.shape);
   }
 
+  // Of lines; nothing where that takes more cycles, or the rows do not fit.
+  std::optional<Value> Cut(const Preset& preset) {
+    const auto [outer, count, inner, adjacent] = TreeOf(node_);
+    const int64_t beat =
+        preset.beat_bytes() / ir::ElementBytes(node_.type.element);
+    const int64_t rows = preset.ub_bytes / (kBands * preset.beat_bytes());
+    int64_t width = beat;
+    while (width * rows < count) width *= 2;
+    if (width > ir::FirstHalf(count)) return std::nullopt;
+    const Value identity = Identity(nodes_, node_);
+    Value value = Reshaped(node_.operands[0], {outer, count});
+    const int64_t whole = (count + width - 1) / width * width;
+    if (whole > count) {
+      value = Make(Op::kHloPad, {outer, whole}, {value, identity},
+                   ir::HloPadAttributes{{0, 0}, {0, whole - count}, {0, 0}});
+    }
+    value = Reshaped(value, {outer, whole / width, width});
+    value = Reduced(value, identity, 1);
+    const Value last = Reduced(value, node_.operands[1], 1);
+    const auto cycles = [&](const Node& node) {
+      const auto kernel = CompileReduction(node, preset);
+      return kernel.ok() ? kernel->expected_cycles : kNotOnDevice;
+    };
+    if (cycles(*value.node) + cycles(*last.node) >= cycles(node_))
+      return std::nullopt;
+    return Reshaped(last, node_.type.shape);
+  }
+
  private:
   Value Make(Op op, Ints shape, std::vector<Value> operands,
              ir::Attributes attributes = ir::NoAttributes{}) {
@@ -135,6 +170,14 @@ class Division {
   const Node& node_;
   RegionNodes nodes_;
 };
+
+bool IsLongLine(const Node& node, const Preset& preset) {
+  if (!IsReduction(node)) return false;
+  const ir::TreeShape tree = TreeOf(node);
+  return tree.inner == 1 && tree.adjacent &&
+         tree.count * ir::ElementBytes(node.type.element) >
+             static_cast<int64_t>(preset.ub_bytes) / kBands;
+}
 
 bool HasDivided(const ir::Module& module) {
   return std::any_of(
@@ -162,6 +205,18 @@ void DivideReductions(ir::Module& module) {
       module.ReplaceUses(node, Division(module, *node).Make());
   }
   module.RemoveUnused();
+}
+
+void CutLongLines(ir::Module& module, const Preset& preset) {
+  std::vector<Node*> nodes;
+  for (const auto& node : module.nodes()) {
+    if (IsLongLine(*node, preset)) nodes.push_back(node.get());
+  }
+  for (Node* node : nodes) {
+    const std::optional<Value> value = Division(module, *node).Cut(preset);
+    if (value) module.ReplaceUses(node, *value);
+  }
+  if (!nodes.empty()) module.RemoveUnused();
 }
 
 }  // namespace systole::lanes

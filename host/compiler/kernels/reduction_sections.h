@@ -10,11 +10,19 @@
 #define SYSTOLE_HOST_COMPILER_KERNELS_REDUCTION_SECTIONS_H_
 
 #include "host/ir/module.h"
+#include "systole/gen/presets.h"
 
 namespace systole::lanes {
 
 // Divides the reductions of a module, and of its regions.
 void DivideReductions(ir::Module& module);
+
+// Cuts lines that take much of the unified buffer, or do not fit it, into rows,
+// a power of two wide: first the rows are combined, band by band, then the one
+// that is left. These are the same pairs in the same order.
+//
+//   [30000000] -> [7325, 4096] -> [4096] -> []
+void CutLongLines(ir::Module& module, const Preset& preset);
 
 }  // namespace systole::lanes
 

@@ -37,11 +37,26 @@ int64_t ElementsOf(const Node& node) {
   return node.operands[0].type().elements() / node.type.elements();
 }
 
-// Whether neighbours may be combined first, and all are at hand for that.
+bool IsAtHand(int64_t elements, const Preset& preset) {
+  return elements * kWord <=
+         static_cast<int64_t>(preset.ub_bytes) / kPartOfTree;
+}
+
+// Whether neighbours are combined first: the levels of such a tree take all
+// lanes. The larger ones go through the memory, in lines of whole beats; few
+// elements at a time are better off one after the other then.
 bool IsTree(const Node& node, const Preset& preset) {
-  return node.operands[0].type().elements() * kWord <=
-             preset.ub_bytes / kPartOfTree &&
-         IsAssociative(*node.regions[0]);
+  if (!IsAssociative(*node.regions[0])) return false;
+  if (IsAtHand(node.operands[0].type().elements(), preset)) return true;
+  const int64_t elements = ElementsOf(node);
+  return elements > ir::kFoldGroup &&
+         std::all_of(
+             node.operands.begin(), node.operands.begin() + node.results(),
+             [&](const Value& value) {
+               return elements * ir::ElementBytes(value.type().element) %
+                          preset.beat_bytes() ==
+                      0;
+             });
 }
 
 // A reduction in groups: each group is a line.
@@ -115,11 +130,20 @@ class Groups : private ProductNodes {
     Values rest;  // the last elements, behind groups of as many
     while (values[0].type().shape[1] > 1) {
       const int64_t elements = values[0].type().shape[1];
+      // Through the memory, groups are lines of whole beats.
+      const int64_t beat =
+          preset_.beat_bytes() / ir::ElementBytes(ShortestOf(values));
+      const bool long_groups = !IsAtHand(lines * elements, preset_) &&
+                               elements >= kLeastGroup * beat;
       const int64_t groups =
           elements <= kShortLine
               ? 1
-              : std::clamp<int64_t>(kLanes / lines, 1, elements / kLeastGroup);
-      const int64_t each = elements / groups, whole = groups * each;
+              : std::clamp<int64_t>(
+                    kLanes / lines, 1,
+                    elements / (kLeastGroup * (long_groups ? beat : 1)));
+      int64_t each = elements / groups;
+      if (long_groups) each -= each % beat;
+      const int64_t whole = groups * each;
       if (whole < elements) {
         const Values last = Tree(Part(values, whole, elements));
         rest = rest.empty() ? last : Both(last, rest, {lines});
@@ -130,6 +154,15 @@ class Groups : private ProductNodes {
     for (Value& value : values) value = Reshape(value, {lines});
     if (!rest.empty()) values = Both(values, rest, {lines});
     return values;
+  }
+
+  static ElementType ShortestOf(const Values& values) {
+    ElementType shortest = values[0].type().element;
+    for (const Value& value : values) {
+      if (ir::ElementBytes(value.type().element) < ir::ElementBytes(shortest))
+        shortest = value.type().element;
+    }
+    return shortest;
   }
 
   // Reduces [lines, groups * each] to [lines, groups], in rows of one element
