@@ -59,7 +59,7 @@ def draw(report):
     names = list(curve[0]["metrics"])
     shares = [name for name in names if name in SHARES]
     others = [name for name in names if name not in SHARES]
-    tests = [point for point in curve if "right" in point["test"]]
+    tests = [point for point in curve if point["test"].get("right") is not None]
     both = bool(others) and bool(shares or tests)
 
     figure, axes = plt.subplots(1 + both, 1, sharex=True, squeeze=False, figsize=(8, 6 if both else 4),
@@ -73,7 +73,7 @@ def draw(report):
         values = [float("nan") if point["metrics"][name] is None else point["metrics"][name] for point in curve]
         top.plot(steps, values, color=color, alpha=0.35, linewidth=1)
         top.plot(steps, smooth(values), color=color, linewidth=2, label=f"{name}, mean")
-        if min(values) > 0 and len(others) == 1:
+        if min((v for v in values if v == v), default=0) > 0 and len(others) == 1:
             top.set_yscale("log")
             top.set_ylabel(name)
     if others:

@@ -26,7 +26,6 @@ namespace {
 
 constexpr int64_t kTableRows = 24;
 constexpr char kRight[] = "right";  // the result of a test that --goal is for
-
 struct TrainArgs {
   TrainOptions train;
   std::string check = "auto", compare = "none",
@@ -37,7 +36,6 @@ struct TrainArgs {
   bool json = false, quiet = false;
   std::string to_resume;  // a command that lacks the checkpoint
 };
-
 struct Counts {
   int64_t steps = 0, checked = 0, compared = 0, cycles = 0;
   double seconds = 0;
@@ -153,9 +151,11 @@ void Print(const TrainRun& run) {
     std::printf("test:          %.2f %% of %s samples right\n", 100 * *right,
                 Thousands(run.test_count()).c_str());
   }
-  std::printf("golden model:  %s of %s steps, every value equal\n",
-              Thousands(counts.checked).c_str(),
-              Thousands(counts.steps).c_str());
+  if (counts.checked > 0) {
+    std::printf("golden model:  %s of %s steps, every value equal\n",
+                Thousands(counts.checked).c_str(),
+                Thousands(counts.steps).c_str());
+  }
   if (counts.compared > 0) {
     std::printf(
         "lockstep:      %s of %s steps, every value equal to the %s's\n",
@@ -171,8 +171,9 @@ void Print(const TrainRun& run) {
           : "");
   std::printf("placement:     %s\n", Printable(run.placement()).c_str());
   std::printf("values:        %s\n", SpecialValues(run.totals()).c_str());
-  if (!options.save.empty())
-    std::printf("checkpoint:    %s\n", Printable(options.save).c_str());
+  std::printf("checkpoint:    %s\n",
+              options.save.empty() ? "none; --save FILE keeps what was learnt"
+                                   : Printable(options.save).c_str());
 }
 
 // The command as it was given, without what the checkpoint knows.
@@ -227,22 +228,21 @@ absl::Status Train(TrainArgs args) {
   options.compare = args.compare == "none" ? "" : args.compare;
   options.host_operators = args.host_operators != "error";
   std::error_code error;
+  const bool can_test = std::filesystem::exists(
+      absl::StrCat(options.program, "/evaluate.mlirbc"), error);
   options.tested =
-      args.test_samples > 0 ||
-      (args.test_samples < 0 && !rtl &&
-       std::filesystem::exists(
-           absl::StrCat(options.program, "/evaluate.mlirbc"), error));
+      args.test_samples > 0 || !options.test.files.empty() ||
+      (args.test_samples < 0 && !rtl && (args.goal > 0 || can_test));
   options.test_samples = std::max<int64_t>(args.test_samples, 0);
   options.eval_every = args.eval_every >= 0 ? args.eval_every : rtl ? 0 : 40;
   if (args.goal > 0 && !options.tested)
     return absl::InvalidArgumentError("--goal needs --test-images");
   if (options.save.empty()) options.save = options.resume;
-
   if (!args.reports.empty()) {
     if (absl::Status s = MakeFolder(args.reports); !s.ok())
       return WithHint(s, kOtherReports);
   }
-  if (!options.save.empty() && options.save != options.resume) {
+  if (!options.save.empty()) {
     absl::Status status = MakeFolderOf(options.save);
     if (status.ok()) status = CheckWritable(options.save);
     if (!status.ok()) return WithHint(status, "--save names another file");
@@ -257,6 +257,13 @@ absl::Status Train(TrainArgs args) {
   options.overdue = InterruptOverdue;
   const auto run = TrainRun::Create(std::move(options));
   if (!run.ok()) return OneLine(run.status());
+  if (args.goal > 0) {
+    const TrainModule& evaluate = *(*run)->program().evaluate;
+    if (std::find(evaluate.results.begin(), evaluate.results.end(), kRight) ==
+        evaluate.results.end())
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--goal: ", evaluate.file, " has no result '", kRight, "'"));
+  }
   CatchInterrupts();
   absl::Status status = (*run)->Run();
   progress.Clear();
@@ -269,19 +276,14 @@ absl::Status Train(TrainArgs args) {
   } else {
     Print(**run);
   }
-  if (!status.ok()) return status;
-  if (!args.reports.empty()) {
+  if (!args.reports.empty() && (status.ok() || absl::IsCancelled(status))) {
     if (absl::Status s = WriteJson(args.reports + "/train.json", report);
         !s.ok())
       return s;
   }
+  if (!status.ok()) return status;
   if (args.goal == 0) return absl::OkStatus();
   const double* right = Find((*run)->history().curve.back().test, kRight);
-  if (right == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--goal: ", (*run)->program().evaluate->file,
-                     " has no result '", kRight, "'"));
-  }
   if (100 * *right < args.goal) {
     return absl::OutOfRangeError(
         absl::StrFormat("%.2f %% of the test samples are right, the goal is "
@@ -383,6 +385,7 @@ void AddTrainCommand(CLI::App& app, Action& chosen) {
       ->take_last()
       ->capture_default_str();
   AddWaveOptions(*sub, o.waves);
+  AddVerboseOption(*sub);
   sub->add_flag("--json", args->json, "Print JSON instead of the table");
   sub->add_flag("--quiet", args->quiet, "Do not show progress");
   sub->callback([args, recipe, sub, &chosen] {

@@ -65,8 +65,12 @@ absl::StatusOr<runtime::Arguments> TrainDevice::Run(
   }
   const auto execution = executable.Execute(all, client_->device(0));
   if (!execution.ok()) return execution.status();
-  if (absl::Status s = execution->done->Await(); !s.ok()) return s;
-  return execution->results;
+  const absl::Status s = execution->done->Await();
+  if (s.ok()) return execution->results;
+  const bool steps = &executable == step_.get();
+  const std::string& file =
+      steps ? program_.step.file : program_.evaluate->file;
+  return absl::Status(s.code(), absl::StrCat(file, ": ", s.message()));
 }
 
 absl::StatusOr<std::vector<Literal>> TrainDevice::Step(

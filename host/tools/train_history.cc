@@ -60,9 +60,9 @@ absl::Status Recipe::Check() const {
     return absl::InvalidArgumentError(
         absl::StrFormat("%d steps: at least 1 is needed", steps));
   }
-  if (!(rate > 0) || std::isinf(rate)) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("a rate of %g: more than 0 is needed", rate));
+  if (!(rate > 0) || std::isinf(static_cast<float>(rate))) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "a rate of %g: a float32 of more than 0 is needed", rate));
   }
   return absl::OkStatus();
 }
@@ -84,7 +84,8 @@ std::string Disagreement(const Recipe& a, const Recipe& b) {
   const Json x = a.ToJson(), y = b.ToJson();
   for (const auto& [key, value] : x.items()) {
     if (value != y[key])
-      return absl::StrCat(key, " is ", value.dump(), " and ", y[key].dump());
+      return absl::StrCat("its ", key, " is ", value.dump(), ", here it is ",
+                          y[key].dump());
   }
   return "";
 }

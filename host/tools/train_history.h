@@ -30,7 +30,8 @@ struct Recipe {
   nlohmann::ordered_json ToJson() const;
 };
 
-// Empty, or the first field in which `b` differs: "steps is 50 and 100".
+// Empty, or the first field in which `b` differs: "its steps is 50, here it is
+// 100".
 std::string Disagreement(const Recipe& a, const Recipe& b);
 
 using Metrics = std::vector<std::pair<std::string, double>>;

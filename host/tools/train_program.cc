@@ -4,13 +4,15 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <utility>
 
-#include "absl/strings/match.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "host/files/read_file.h"
 #include "host/ir/evaluate.h"
 #include "host/tools/module_file.h"
@@ -94,9 +96,10 @@ absl::Status AddArguments(const TrainProgram& program, const ir::Module& module,
   const auto& inputs = module.inputs();
   const size_t count = program.state.size();
   if (inputs.size() < count) {
-    return Wrong(to.file, absl::StrFormat(
-                              "takes %d values, the state that %s makes has %d",
-                              inputs.size(), kInit, count));
+    return Wrong(to.file,
+                 absl::StrFormat("takes %d values, the state that %s makes has "
+                                 "%d; give jax.jit keep_unused=True",
+                                 inputs.size(), kInit, count));
   }
   for (size_t i = 0; i < count; ++i) {
     if (Same(inputs[i]->type, program.state[i].type)) continue;
@@ -105,6 +108,19 @@ absl::Status AddArguments(const TrainProgram& program, const ir::Module& module,
                               "%s is %s%s",
                               i, NameOf(*inputs[i]), Text(inputs[i]->type), i,
                               kInit, Text(program.state[i].type), kRules));
+  }
+  // An argument without a use is missing unless JAX is told to keep it.
+  const bool paths =
+      NameOf(*inputs[0]).find_first_of("[.") != std::string::npos;
+  const std::string root = RootOf(NameOf(*inputs[0]));
+  for (size_t i = 1; i < inputs.size() && paths; ++i) {
+    if ((RootOf(NameOf(*inputs[i])) == root) == (i < count)) continue;
+    return Wrong(to.file, absl::StrFormat(
+                              "the state that %s makes has %d values, but "
+                              "argument %d is '%s' and argument 0 '%s': give "
+                              "jax.jit keep_unused=True%s",
+                              kInit, count, i, NameOf(*inputs[i]),
+                              NameOf(*inputs[0]), kRules));
   }
   std::set<std::string> names;
   for (size_t i = count; i < inputs.size(); ++i) {
@@ -144,12 +160,16 @@ absl::Status AddStep(std::unique_ptr<ir::Module> module,
                                  "%d",
                                  outputs.size(), kInit, program.state.size()));
   }
-  std::set<std::string> names;
+  std::set<std::string> names, metrics;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const ir::Type& type = outputs[i].node.type();
     if (i < program.state.size()) {
       StateTensor& tensor = program.state[i];
       tensor.name = Unique(PathOf(NameOf(*module->inputs()[i])), names);
+      if (tensor.name == "__metadata__")
+        return Wrong(step.file,
+                     "the state may not have the name "
+                     "'__metadata__': checkpoints need it");
       if (Same(type, tensor.type)) continue;
       return Wrong(step.file,
                    absl::StrFormat("result %d, '%s', is %s, but argument %d, "
@@ -165,7 +185,11 @@ absl::Status AddStep(std::unique_ptr<ir::Module> module,
                                    outputs[i].name, Text(type), kRules));
     }
     const std::string key = KeyOf(outputs[i].name);
-    step.results.push_back(Unique(key.empty() ? "loss" : key, names));
+    const bool only = i + 1 == outputs.size() && i == program.state.size();
+    step.results.push_back(Unique(!key.empty() ? key
+                                  : only       ? "loss"
+                                               : outputs[i].name,
+                                  metrics));
   }
   step.program = runtime::WholeProgram::Of(std::move(module));
   return absl::OkStatus();
@@ -193,7 +217,18 @@ absl::Status AddEvaluate(std::unique_ptr<ir::Module> module,
                                    kRules));
     }
     const std::string key = KeyOf(output.name);
-    evaluate.results.push_back(Unique(key.empty() ? "right" : key, names));
+    const bool only = module->outputs.size() == 1;
+    evaluate.results.push_back(Unique(!key.empty() ? key
+                                      : only       ? "right"
+                                                   : output.name,
+                                      names));
+    if (evaluate.results.back() == "right" &&
+        output.node.type().element != ir::ElementType::kBool) {
+      return Wrong(evaluate.file,
+                   absl::StrFormat("result 'right' is %s: truth values are "
+                                   "needed%s",
+                                   Text(output.node.type()), kRules));
+    }
   }
   evaluate.program = runtime::WholeProgram::Of(std::move(module));
   program.evaluate = std::move(evaluate);
@@ -202,32 +237,49 @@ absl::Status AddEvaluate(std::unique_ptr<ir::Module> module,
 
 }  // namespace
 
-std::string PathOf(absl::string_view name) {
-  const size_t root = name.find_first_of("[.");
-  if (root == absl::string_view::npos) return std::string(name);
-  std::string path;
-  for (size_t at = root; at < name.size();) {
-    const bool bracket = name[at] == '[';
-    size_t end =
-        bracket ? name.find(']', at) : name.find_first_of("[.", at + 1);
-    if (end == absl::string_view::npos) {
-      if (bracket) return std::string(name);
-      end = name.size();
+namespace {
+
+// Keys of a path as JAX writes it: ['a'], ["it's"], [0], .b. Empty: it is none.
+std::vector<std::string> KeysOf(absl::string_view name) {
+  std::vector<std::string> keys;
+  size_t at = name.find_first_of("[.");
+  while (at < name.size()) {
+    if (name[at] == '.') {
+      const size_t end =
+          std::min(name.size(), name.find_first_of("[.", at + 1));
+      keys.emplace_back(name.substr(at + 1, end - at - 1));
+      at = end;
+      continue;
     }
-    absl::string_view key = name.substr(at + 1, end - at - 1);
-    if (key.size() >= 2 && key.front() == '\'' && key.back() == '\'')
-      key = key.substr(1, key.size() - 2);
-    absl::StrAppend(&path, path.empty() ? "" : ".", key);
-    at = end + (bracket ? 1 : 0);
+    if (name[at] != '[' || at + 1 >= name.size()) return {};
+    const char quote = name[at + 1];
+    const bool quoted = quote == '\'' || quote == '"';
+    const std::string close = quoted ? std::string{quote, ']'} : "]";
+    const size_t begin = at + (quoted ? 2 : 1), end = name.find(close, begin);
+    if (end == absl::string_view::npos) return {};
+    keys.emplace_back(name.substr(begin, end - begin));
+    at = end + close.size();
   }
-  return path;
+  return keys;
+}
+
+}  // namespace
+
+std::string PathOf(absl::string_view name) {
+  const std::vector<std::string> keys = KeysOf(name);
+  return keys.empty() ? std::string(name) : absl::StrJoin(keys, ".");
+}
+
+std::string RootOf(absl::string_view name) {
+  return std::string(name.substr(0, name.find_first_of("[.")));
 }
 
 std::string KeyOf(absl::string_view name) {
-  if (!absl::EndsWith(name, "']")) return "";
-  const size_t begin = name.rfind("['");
-  if (begin == absl::string_view::npos) return "";
-  return std::string(name.substr(begin + 2, name.size() - begin - 4));
+  const std::vector<std::string> keys = KeysOf(name);
+  const bool named =
+      !keys.empty() && !keys.back().empty() &&
+      !std::all_of(keys.back().begin(), keys.back().end(), absl::ascii_isdigit);
+  return named ? keys.back() : "";
 }
 
 absl::StatusOr<TrainProgram> ReadTrainProgram(const std::string& folder) {
@@ -258,8 +310,11 @@ absl::StatusOr<TrainProgram> ReadTrainProgram(const std::string& folder) {
        (!inputs[0]->type.shape.empty() ||
         (inputs[0]->type.element != ir::ElementType::kUint32 &&
          inputs[0]->type.element != ir::ElementType::kInt32)))) {
-    return Wrong(
-        init, absl::StrCat("takes more than a seed (int32 or uint32)", kRules));
+    return Wrong(init,
+                 absl::StrFormat("argument %d, '%s', is %s: at most a seed "
+                                 "(int32 or uint32) is taken%s",
+                                 inputs.size() - 1, NameOf(*inputs.back()),
+                                 Text(inputs.back()->type), kRules));
   }
   for (const ir::Output& output : (*module)->outputs) {
     if (!output.stored.empty())

@@ -62,7 +62,10 @@ absl::StatusOr<std::vector<ir::Literal>> InitialState(
 // The path behind the name of an argument: "parameters.conv1.weights" of
 // "state['parameters']['conv1']['weights']"; a name without one as it is.
 std::string PathOf(absl::string_view name);
-// The last key of it: "loss" of "result[1]['loss']"; "" if there is none.
+// The name in front of the path: "state".
+std::string RootOf(absl::string_view name);
+// The last key of it if that is a name: "loss" of "result[1]['loss']" and of
+// "result[1].loss"; "" if there is none.
 std::string KeyOf(absl::string_view name);
 
 }  // namespace systole::tools

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -37,7 +38,12 @@ void TakeOver(const Recipe& from, const std::vector<std::string>& given,
 
 double ValueOf(const Literal& values, int64_t index) {
   return values.Visit([&](const auto& all) {
-    return static_cast<double>(static_cast<float>(all[index]));
+    using T = std::decay_t<decltype(all[index])>;
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<double>(all[index]);
+    } else {
+      return static_cast<double>(static_cast<float>(all[index]));
+    }
   });
 }
 
@@ -110,7 +116,8 @@ absl::Status TrainRun::Resume() {
   const std::string text = Disagreement(history->recipe, options_.recipe);
   if (!text.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(options_.resume, " belongs to another run: ", text));
+        absl::StrCat(options_.resume, " belongs to another run: ", text,
+                     "; what a checkpoint has need not be given"));
   }
   history_ = *std::move(history);
   first_state_ = std::move(checkpoint->state);

@@ -52,6 +52,11 @@ TEST(TrainNames, PathsAndKeys) {
   EXPECT_EQ(PathOf("state['a.b']"), "a.b");
   EXPECT_EQ(KeyOf("result[1]['loss']"), "loss");
   EXPECT_EQ(KeyOf("result[1]"), "");
+  EXPECT_EQ(KeyOf("result[1].loss"), "loss");
+  EXPECT_EQ(KeyOf("result['top5']"), "top5");
+  EXPECT_EQ(KeyOf("result[\"it's\"]"), "it's");
+  EXPECT_EQ(PathOf("state[\"it's\"]['a]b'].c[0]"), "it's.a]b.c.0");
+  EXPECT_EQ(RootOf("state['a'].b"), "state");
   EXPECT_EQ(KeyOf("images"), "");
 }
 
@@ -234,7 +239,8 @@ TEST_F(TrainProgramTest, ProgramsThatBreakTheRules) {
   EXPECT_THAT(ProgramError({{"step.mlirbc", data + "stablehlo/exp.txt"}}),
               HasSubstr("step.mlirbc: is not StableHLO"));
   EXPECT_THAT(ProgramError({{"init.mlirbc", data + "stablehlo/exp.mlirbc"}}),
-              HasSubstr("init.mlirbc: takes more than a seed"));
+              HasSubstr("init.mlirbc: argument 0, 'x', is float32 (4, 8): at "
+                        "most a seed"));
   EXPECT_THAT(ProgramError({{"step.mlirbc", kDigits + "/step.mlirbc"}}),
               HasSubstr("step.mlirbc: argument 0, "
                         "'state['first']['conv1']['offset']', is float32 "

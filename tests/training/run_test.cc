@@ -211,15 +211,16 @@ TEST_F(TrainRunTest, ACheckpointOfAnotherRun) {
   options.resume = folder_ + "/first";
   options.recipe.rate = 0.06;
   options.given = {"rate"};
-  EXPECT_THAT(CreateError(options),
-              HasSubstr("belongs to another run: rate is 0.05 and 0.06"));
+  EXPECT_THAT(
+      CreateError(options),
+      HasSubstr("belongs to another run: its rate is 0.05, here it is 0.06"));
   options.given.clear();
   EXPECT_EQ(CreateError(options), "");
   // Other digits.
   std::string labels(2008, '\1');
   labels.replace(0, 8, std::string("\0\0\x08\x01\0\0\x07\xD0", 8));
   WriteContents(folder_ + "/train-labels-idx1-ubyte.gz", labels);
-  EXPECT_THAT(CreateError(options), HasSubstr("another run: data is"));
+  EXPECT_THAT(CreateError(options), HasSubstr("another run: its data is"));
 }
 
 // The training that `systole train` begins with: a step of all layers.

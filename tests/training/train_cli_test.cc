@@ -74,7 +74,7 @@ TEST_F(TrainCli, PrintsTheCurveAndWritesTheReport) {
   EXPECT_TRUE(whole["test"].empty());
   EXPECT_EQ(whole["curve"][3], report["curve"][3]);
   ExpectError("--steps 31 --resume " + folder_ + "/out/checkpoint", 1,
-              "belongs to another run: steps is 30 and 31");
+              "belongs to another run: its steps is 30, here it is 31");
 }
 
 TEST_F(TrainCli, TheGoal) {
@@ -95,7 +95,8 @@ TEST_F(TrainCli, WrongArguments) {
               "preset 'edge': StableHLO runs on bf16 cores: ");
   ExpectError("--backend fpga", 1, "fpga");
   ExpectError("--steps 0", 1, "0 steps: at least 1 is needed");
-  ExpectError("--rate nan", 1, "a rate of nan: more than 0 is needed");
+  ExpectError("--rate nan", 1,
+              "a rate of nan: a float32 of more than 0 is needed");
   ExpectError("--stop -1", 2, "--stop");
   ExpectError("--test-images 3000", 1, "tests/data/mnist has 2000");
   ExpectError("--compare iss", 1, "compare with the other backend");
