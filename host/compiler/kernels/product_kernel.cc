@@ -29,10 +29,11 @@ absl::StatusOr<KernelProgram> CompileProduct(const ir::Node& node,
       static_cast<int64_t>(preset.ub_bytes) / 4)
     return whole;
   absl::StatusOr<KernelProgram> wide = CompileWideProduct(node, preset, origin);
-  return wide.ok() &&
-                 (!whole.ok() || wide->expected_cycles < whole->expected_cycles)
-             ? std::move(wide)
-             : std::move(whole);
+  // The memory is slower with parts of rows than the cost model expects.
+  const bool better =
+      wide.ok() &&
+      (!whole.ok() || wide->expected_cycles < whole->expected_cycles * 3 / 4);
+  return better ? std::move(wide) : std::move(whole);
 }
 
 }  // namespace systole::lanes

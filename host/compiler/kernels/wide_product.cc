@@ -16,9 +16,10 @@ namespace {
 using compiler::CeilDiv;
 using compiler::RoundUp;
 
-// Of the unified buffer, for the right matrix of two bands, for lines of the
-// left one, and for results: each this part.
-constexpr int64_t kParts = 3;
+// Of the unified buffer, one for what is rounded up.
+constexpr int64_t kParts = 8;
+// Lines of a block, in rows of the array.
+constexpr int64_t kLines = 2;
 
 class WideProduct {
  public:
@@ -30,19 +31,21 @@ class WideProduct {
     const int64_t all = node_.type.shape[2],
                   lines = node_.type.elements() / all;
     const int64_t depth = node_.operands[1].type().shape[a.transposed ? 2 : 1];
-    const int64_t part = static_cast<int64_t>(preset_.ub_bytes) / kParts;
     // Columns of whole tiles and of whole beats, in both matrices.
     const int64_t beat = preset_.beat_bytes();
     const int64_t unit =
         std::lcm(preset_.cols, beat / std::gcd<int64_t>(beat, 2));
     if (4 * all % beat != 0) return Refused();
-    const int64_t columns = part / (2 * 2 * depth) / unit * unit;
-    if (columns == 0 || columns >= all) return Refused();
-    const int64_t block = std::clamp<int64_t>(
-        std::min(part / (2 * 4 * columns), part / (4 * depth)), 0, lines);
-    if (block == 0) return Refused();
+    // As many that the band fits beside two blocks of results and two of the
+    // left matrix: longer runs are faster.
+    const int64_t block = std::min(lines, kLines * preset_.rows);
+    const int64_t room =
+        static_cast<int64_t>(preset_.ub_bytes) / kParts * (kParts - 1) -
+        2 * 2 * block * depth;
+    const int64_t columns = room / (2 * depth + 2 * 4 * block) / unit * unit;
+    if (columns <= 0 || columns >= all) return Refused();
     ProductBlocks product(node_, preset_, builder_, columns);
-    const int64_t slots = block < lines || columns < all ? 2 : 1;
+    constexpr int64_t slots = 2;
     const int64_t result_bytes = builder_.Align(block * columns * 4);
     const int64_t results = builder_.Place("result", slots * result_bytes).at;
     if (absl::Status s = product.Place(block); !s.ok()) return s;
