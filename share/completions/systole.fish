@@ -109,6 +109,7 @@ complete -c systole -n '__fish_seen_subcommand_from train' -l stop -x -d 'Stop a
 complete -c systole -n '__fish_seen_subcommand_from train' -l save -r -F -d 'Write checkpoints to this file, twice a minute and at the end'
 complete -c systole -n '__fish_seen_subcommand_from train' -l resume -r -F -d 'Go on from this checkpoint, and save to it unless --save names another file'
 complete -c systole -n '__fish_seen_subcommand_from train' -l reports -x -a '(__fish_complete_directories)' -d 'Folder for train.json'
+complete -c systole -n '__fish_seen_subcommand_from train' -l verbose -d 'Of a model that is refused, list everything that stands in the way'
 complete -c systole -n '__fish_seen_subcommand_from train' -l json -d 'Print JSON instead of the table'
 complete -c systole -n '__fish_seen_subcommand_from train' -l quiet -d 'Do not show progress'
 complete -c systole -n '__fish_seen_subcommand_from train' -l trace -r -F -d 'Record a waveform (FST) of one program in this file, and write views of it beside the file (docs/waves.md)'
