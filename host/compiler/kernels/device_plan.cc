@@ -85,10 +85,12 @@ class Planner {
       users_[Slot(kinds_.Root(output.node))].insert(nullptr);
   }
 
-  // What nodes read that other units have as well leaves its own unit.
+  // What a unit reads leaves the unit that makes it, though that may have the
+  // reading node as well, as one that it repeats.
   void FindReadAgain(const Unit& unit) {
     const std::set<const Node*> inside(unit.nodes.begin(), unit.nodes.end());
-    for (const Node* node : unit.repeated) {
+    for (const Node* node : unit.nodes) {
+      if (kinds_.Of(*node) == NodeKind::kAlias) continue;
       for (const Value& operand : node->operands) {
         const Value root = kinds_.Root(operand);
         if (inside.count(root.node) == 0) users_[Slot(root)].insert(nullptr);
@@ -109,8 +111,10 @@ class Planner {
       kernel = Fused(fused.spec);
       if (kernel.ok() || !HasRows(fused.spec)) break;
     }
-    if (kernel.ok() && IsSlower(unit, *kernel)) {
-      const auto [product, rest] = WithoutProduct(unit);
+    // Alone if they do not fit together, too.
+    const auto [product, rest] = WithoutProduct(unit);
+    if (product != nullptr && nodes.size() > 1 &&
+        (!kernel.ok() || IsSlower(unit, *kernel))) {
       EmitNode(*product);
       return Emit(rest);
     }
