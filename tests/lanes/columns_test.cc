@@ -264,6 +264,51 @@ TEST_P(PairsTest, InOrder) {
       1);
 }
 
+// The kernel of the convolution repeats the bias, whose sum another kernel
+// needs as well: so the convolution's result leaves its kernel.
+TEST_P(ColumnsTest, RepeatedBehindAProduct) {
+  check_.Check(R"(module @m {
+  %x = f32[4,32,32,64] parameter(), name="x"
+  %w = f32[3,3,64,64] parameter(), name="w"
+  %bias = f32[64] parameter(), name="bias"
+  %zero = f32[] constant(), data=[0]
+  %n = f32[] constant(), data=[1024]
+  %c = f32[4,16,16,64] hlo.convolution(%x, %w), stride=[2,2], low=[0,0],
+    high=[1,1], lhs_dilation=[1,1], rhs_dilation=[1,1], reversal=[0,0],
+    input_batch=0, input_feature=3, input_spatial=[1,2],
+    kernel_input_feature=2, kernel_output_feature=3, kernel_spatial=[0,1],
+    output_batch=0, output_feature=3, output_spatial=[1,2],
+    feature_group_count=1, batch_group_count=1, precision=DEFAULT
+  %b = f32[4,16,16,64] hlo.broadcast_in_dim(%bias), dimensions=[3]
+  %z = f32[4,16,16,64] hlo.add(%c, %b)
+  %s = f32[64] hlo.reduce(%z, %zero), dimensions=[0,1,2] {
+    %p = f32[] parameter()
+    %q = f32[] parameter()
+    %r = f32[] hlo.add(%p, %q)
+    return %r
+  }
+  %zz = f32[4,16,16,64] hlo.multiply(%z, %z)
+  %t = f32[64] hlo.reduce(%zz, %zero), dimensions=[0,1,2] {
+    %p = f32[] parameter()
+    %q = f32[] parameter()
+    %r = f32[] hlo.add(%p, %q)
+    return %r
+  }
+  %ns = f32[64] hlo.broadcast_in_dim(%n), dimensions=[]
+  %m = f32[64] hlo.divide(%s, %ns)
+  %e = f32[64] hlo.divide(%t, %ns)
+  %mm = f32[64] hlo.multiply(%m, %m)
+  %v = f32[64] hlo.subtract(%e, %mm)
+  %ms = f32[4,16,16,64] hlo.broadcast_in_dim(%m), dimensions=[3]
+  %vs = f32[4,16,16,64] hlo.broadcast_in_dim(%v), dimensions=[3]
+  %d = f32[4,16,16,64] hlo.subtract(%z, %ms)
+  %y = f32[4,16,16,64] hlo.multiply(%d, %vs)
+  return %y as "y"
+}
+)",
+               ++seed_);
+}
+
 // Lines that the unified buffer does not hold, or hardly.
 TEST_P(ColumnsTest, CutLines) {
   const int64_t words =
