@@ -15,6 +15,10 @@ bool IsZero(const Ints& values) {
                      [](int64_t v) { return v == 0; });
 }
 
+bool IsInOrder(const Ints& dimensions) {
+  return std::is_sorted(dimensions.begin(), dimensions.end());
+}
+
 // Whether the node's only result is its first operand.
 bool IsIdentity(const Node& node) {
   if (node.operands.empty() || node.results() != 1) return false;
@@ -27,10 +31,10 @@ bool IsIdentity(const Node& node) {
       const auto& a = node.attr<HloPadAttributes>();
       return IsZero(a.low) && IsZero(a.high) && IsZero(a.interior);
     }
-    case Op::kHloTranspose: {
-      const auto& order = node.attr<TransposeAttributes>().permutation;
-      return std::is_sorted(order.begin(), order.end());
-    }
+    case Op::kHloTranspose:
+      return IsInOrder(node.attr<TransposeAttributes>().permutation);
+    case Op::kHloBroadcastInDim:
+      return IsInOrder(node.attr<HloDimensionsAttributes>().dimensions);
     case Op::kHloReverse:
       return node.attr<HloDimensionsAttributes>().dimensions.empty();
     case Op::kHloConcatenate:
@@ -39,7 +43,6 @@ bool IsIdentity(const Node& node) {
     case Op::kHloSlice:
     case Op::kHloReshape:
     case Op::kHloConvert:
-    case Op::kHloBroadcastInDim:
       return true;
     default:
       return false;

@@ -206,6 +206,25 @@ TEST(IdentitiesTest, AreGone) {
   EXPECT_EQ((*module)->nodes().size(), 4u);
 }
 
+// Between equal shapes, too, what exchanges dimensions moves.
+TEST(IdentitiesTest, StayWhereDimensionsAreExchanged) {
+  DeviceCheck("mini").Check(R"(module @m {
+  %x = f32[6,6] parameter(), name="x"
+  %b = f32[6,6] hlo.broadcast_in_dim(%x), dimensions=[1,0]
+  %t = f32[6,6] hlo.transpose(%x), permutation=[1,0]
+  %n = f32[6,6] hlo.negate(%x)
+  %c = f32[6,6] hlo.broadcast_in_dim(%n), dimensions=[1,0]
+  %s = f32[6,6] hlo.add(%c, %n)
+  %o = f32[1,6] hlo.slice(%n), start=[2,0], limit=[3,6], strides=[1,1]
+  %d = f32[6,1] hlo.broadcast_in_dim(%o), dimensions=[1,0]
+  %e = f32[6,6] hlo.broadcast_in_dim(%d), dimensions=[1,0]
+  %u = f32[6,6] hlo.add(%e, %s)
+  return %b as "b", %t as "t", %s as "s", %u as "u"
+}
+)",
+                            3);
+}
+
 // Transposes in front of products, also two after each other; not those that
 // would change the order of the result's dimensions.
 TEST(TransposesTest, AreFolded) {

@@ -67,6 +67,11 @@ TEST_P(MovesTest, Broadcasts) {
   Move("129", "2,129", "broadcast_in_dim(%x), dimensions=[1]");
   Move("3", "700,3", "broadcast_in_dim(%x), dimensions=[1]");
   Move("5,3", "5,111,3", "broadcast_in_dim(%x), dimensions=[0,2]");
+  Move("4,5", "5,4", "broadcast_in_dim(%x), dimensions=[1,0]");
+  Move("4,1", "7,4", "broadcast_in_dim(%x), dimensions=[1,0]");
+  Move("1,40", "40,9", "broadcast_in_dim(%x), dimensions=[1,0]");
+  Move("4,5", "5,2,4", "broadcast_in_dim(%x), dimensions=[2,0]");
+  Move("3,3,3", "3,3,3", "broadcast_in_dim(%x), dimensions=[1,2,0]");
   Move("2,5,3", "2,40,5,3", "broadcast_in_dim(%x), dimensions=[0,2,3]");
 }
 
