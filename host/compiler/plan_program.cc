@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
 
-#include "host/compiler/finish_program.h"
+#include "absl/strings/str_format.h"
 #include "systole/target.h"
 
 namespace systole::compiler {
@@ -49,6 +50,29 @@ bool Remains(const Plan& plan, int index) {
       return false;
   }
   return true;
+}
+
+// Places the descriptors behind everything in `hbm`.
+absl::Status FinishProgram(const Preset& preset,
+                           std::vector<isa::Descriptor> descriptors,
+                           HbmImage& hbm, Program& program) {
+  program.preset = std::string(preset.name);
+  program.descriptors = std::move(descriptors);
+  hbm.Begin(MemoryUse::kCode);
+  program.prog_addr =
+      hbm.Allocate(program.descriptors.size() * isa::kDescriptorBytes);
+  program.hbm_bytes = hbm.size();
+  const uint64_t capacity = preset.memory_bytes();
+  if (program.hbm_bytes > capacity) {
+    return absl::ResourceExhaustedError(
+        absl::StrFormat("tensors, weights and descriptors take %d bytes of "
+                        "HBM; %s has %d",
+                        program.hbm_bytes, program.preset, capacity));
+  }
+  for (DataSegment& s : hbm.TakeSegments())
+    program.segments.push_back(std::move(s));
+  program.memory = hbm.Parts();
+  return AddRelocations(program);
 }
 
 }  // namespace

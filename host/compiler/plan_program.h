@@ -32,8 +32,9 @@ absl::Status RunPasses(PlanPassManager& passes, const Options& options,
 std::vector<TensorInfo> AddTensors(const Plan& plan, HbmImage& hbm,
                                    Program& program);
 
-// Schedules what was appended, lists the plan's buffers, and finishes the
-// program (FinishProgram).
+// Schedules what was appended, lists the plan's buffers, places the descriptors
+// and sets the preset, data segments, memory parts and relocations.
+// ResourceExhausted: the program does not fit the memory.
 absl::Status FinishPlan(const Plan& plan, const Options& options,
                         ScheduleBuilder& builder, HbmImage& hbm,
                         Program& program);

@@ -2,8 +2,6 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/model/checkpoint.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -18,20 +16,9 @@
 namespace systole::model {
 namespace {
 
-constexpr char kChecksum[] = "systole.crc32";
 constexpr double kEpsilon = 0.001;  // of the batch norms
 constexpr double kDeviations = 6, kLogitDeviations = 12;
 constexpr int kLowest = -128, kHighest = 127;
-
-// As in model files: of the description and the data.
-std::string Checksum(const std::string& description, std::string_view data) {
-  uLong crc = 0;
-  for (std::string_view part : {std::string_view(description), data}) {
-    crc =
-        crc32_z(crc, reinterpret_cast<const Bytef*>(part.data()), part.size());
-  }
-  return absl::StrFormat("%08x", crc);
-}
 
 // A layer in terms of one convolution: a dense layer has 1 x 1 positions and
 // its inputs as channels.
@@ -253,13 +240,13 @@ absl::StatusOr<Container> ParseCheckpoint(std::string_view bytes) {
   auto container = ParseContainer(bytes);
   if (!container.ok()) return container;
   const auto description = container->metadata.find(kRunDescription);
-  const auto checksum = container->metadata.find(kChecksum);
+  const auto checksum = container->metadata.find(kChecksumKey);
   if (description == container->metadata.end() ||
       checksum == container->metadata.end()) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "no checkpoint of a training: its metadata has no '%s'",
         description == container->metadata.end() ? kRunDescription
-                                                 : kChecksum));
+                                                 : kChecksumKey));
   }
   const std::string found = Checksum(description->second, container->data);
   if (found == checksum->second) return container;
@@ -272,7 +259,7 @@ std::string SerializeCheckpoint(
     const std::map<std::string, StoredTensor>& tensors) {
   Container container;
   container.tensors = tensors;
-  container.metadata[kChecksum] =
+  container.metadata[kChecksumKey] =
       Checksum(description, DataSection(container.tensors));
   container.metadata[kRunDescription] = description;
   return SerializeContainer(container);

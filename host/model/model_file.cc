@@ -2,8 +2,6 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Network <-> bytes: the container, the network's text and the checksum.
-#include <zlib.h>
-
 #include <list>
 #include <utility>
 
@@ -21,16 +19,6 @@ namespace systole::model {
 namespace {
 
 constexpr char kNetworkKey[] = "systole.network";
-constexpr char kChecksumKey[] = "systole.crc32";
-
-std::string Checksum(std::string_view text, std::string_view data) {
-  uLong crc = crc32_z(0, nullptr, 0);
-  for (std::string_view part : {text, data}) {
-    crc =
-        crc32_z(crc, reinterpret_cast<const Bytef*>(part.data()), part.size());
-  }
-  return absl::StrFormat("%08x", crc);
-}
 
 // Copies of little-endian integers to and from bytes.
 template <typename T>

@@ -2,10 +2,13 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/model/safetensors.h"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "nlohmann/json.hpp"
 
 namespace systole::model {
@@ -183,6 +186,15 @@ std::string DataSection(const std::map<std::string, StoredTensor>& tensors) {
   std::string data;
   for (const auto& [name, tensor] : FileOrder(tensors)) data += tensor.data;
   return data;
+}
+
+std::string Checksum(std::string_view text, std::string_view data) {
+  uLong crc = crc32_z(0, nullptr, 0);
+  for (std::string_view part : {text, data}) {
+    crc =
+        crc32_z(crc, reinterpret_cast<const Bytef*>(part.data()), part.size());
+  }
+  return absl::StrFormat("%08x", crc);
 }
 
 std::string SerializeContainer(const Container& container) {

@@ -39,6 +39,11 @@ absl::StatusOr<Container> ParseContainer(std::string_view bytes);
 // The data section that SerializeContainer will write for these tensors.
 std::string DataSection(const std::map<std::string, StoredTensor>& tensors);
 
+// The CRC-32 of a text of the metadata and the data section, 8 hex digits, and
+// its key in the metadata.
+inline constexpr char kChecksumKey[] = "systole.crc32";
+std::string Checksum(std::string_view text, std::string_view data);
+
 // The inverse of ParseContainer; `container.data` is ignored.
 std::string SerializeContainer(const Container& container);
 

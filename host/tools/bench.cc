@@ -213,8 +213,7 @@ CounterDelta Between(const RunStats& stats, uint64_t from, uint64_t to) {
   return delta;
 }
 
-std::string CauseOfShortfall(const CounterDelta& run, int64_t ideal_cycles,
-                             const std::string& idle_name) {
+std::string CauseOfShortfall(const CounterDelta& run, int64_t ideal_cycles) {
   using csr::Counter;
   const auto count = [&](Counter c) { return run[c]; };
   const int64_t cycles = std::max<int64_t>(run.cycles, 1);
@@ -238,7 +237,7 @@ std::string CauseOfShortfall(const CounterDelta& run, int64_t ideal_cycles,
       {swap, "passes shorter than a tile's way in"},
       {banks, "buffer banks"},
       {sums, "sums on their way"},
-      {idle, idle_name},
+      {idle, "start and end"},
       {cycles - vectors - weights - swap - banks - sums - idle, waits}};
   std::stable_sort(
       causes.begin(), causes.end(),

@@ -140,9 +140,7 @@ class Bench {
 
 // Where the cycles beyond the ideal went, from the counters, largest first:
 // "start and end 310, weights 120".
-// `idle`: what it means that the array has nothing to do.
-std::string CauseOfShortfall(const CounterDelta& run, int64_t ideal_cycles,
-                             const std::string& idle = "start and end");
+std::string CauseOfShortfall(const CounterDelta& run, int64_t ideal_cycles);
 inline std::string CauseOfShortfall(const RunStats& stats,
                                     int64_t ideal_cycles) {
   return CauseOfShortfall({static_cast<int64_t>(stats.cycles), stats.counters},

@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <limits>
 
@@ -19,13 +18,12 @@
 #include "host/tools/interrupt.h"
 #include "host/tools/options.h"
 #include "host/tools/report.h"
+#include "host/tools/train_report.h"
 #include "host/tools/train_run.h"
 
 namespace systole::tools {
 namespace {
 
-constexpr int64_t kTableRows = 24;
-constexpr char kRight[] = "right";  // the result of a test that --goal is for
 struct TrainArgs {
   TrainOptions train;
   std::string check = "auto", compare = "none",
@@ -36,145 +34,6 @@ struct TrainArgs {
   bool json = false, quiet = false;
   std::string to_resume;  // a command that lacks the checkpoint
 };
-struct Counts {
-  int64_t steps = 0, checked = 0, compared = 0, cycles = 0;
-  double seconds = 0;
-};
-
-Counts Count(const std::vector<CurvePoint>& curve) {
-  Counts counts;
-  for (const CurvePoint& p : curve) {
-    ++counts.steps;
-    counts.checked += p.checked ? 1 : 0;
-    counts.compared += p.compared ? 1 : 0;
-    counts.cycles += p.cycles;
-    counts.seconds += p.seconds;
-  }
-  return counts;
-}
-
-const double* Find(const Metrics& metrics, const std::string& name) {
-  const auto found =
-      std::find_if(metrics.begin(), metrics.end(),
-                   [&](const auto& metric) { return metric.first == name; });
-  return found == metrics.end() ? nullptr : &found->second;
-}
-
-nlohmann::ordered_json Report(const TrainRun& run) {
-  const History& history = run.history();
-  const Counts counts = Count(history.curve);
-  const CurvePoint& last = history.curve.back();
-  const TrainOptions& options = run.options();
-  nlohmann::ordered_json j = {{"program", options.program},
-                              {"preset", options.preset},
-                              {"backend", options.backend},
-                              {"batch", run.program().batch}};
-  j.update({{"recipe", history.recipe.ToJson()}});
-  j["train_samples"] = run.train_count();
-  j["test_samples"] = run.test_count();
-  j["steps_done"] = last.step;
-  j["checked_by_golden"] = counts.checked;
-  j["compared_with"] = options.compare.empty()
-                           ? nlohmann::ordered_json(nullptr)
-                           : nlohmann::ordered_json(options.compare);
-  j["compared"] = counts.compared;
-  j["seconds"] = counts.seconds;
-  j["cycles"] = counts.cycles;
-  j["placement"] = run.placement();
-  j["curve"] = ToJson(history.curve);
-  j["test"] = j["curve"].back()["test"];
-  return j;
-}
-
-// Rows of the table hold several steps where there are many: means over them.
-void PrintCurve(const TrainRun& run) {
-  const std::vector<CurvePoint>& curve = run.history().curve;
-  const auto count = static_cast<int64_t>(curve.size());
-  const int64_t group = (count + kTableRows - 1) / kTableRows;
-  std::vector<std::string> head = {"step", "rate"};
-  const std::vector<std::string>& metrics = run.program().step.results;
-  head.insert(head.end(), metrics.begin(), metrics.end());
-  head.push_back("cycles");
-  std::vector<std::string> tests;
-  if (run.test_count() > 0) tests = run.program().evaluate->results;
-  for (const std::string& name : tests)
-    head.push_back(absl::StrCat("test ", name));
-  Table table(head);
-  for (int64_t first = 0; first < count; first += group) {
-    const int64_t end = std::min(first + group, count), n = end - first;
-    const auto mean = [&](const auto& of) {
-      double sum = 0;
-      for (int64_t i = first; i < end; ++i)
-        sum += of(curve[i]) / static_cast<double>(n);
-      return sum;
-    };
-    std::vector<std::string> row = {
-        n == 1 ? absl::StrFormat("%d", end)
-               : absl::StrFormat("%d to %d", first + 1, end),
-        absl::StrFormat("%.5f", curve[first].rate)};
-    for (size_t m = 0; m < metrics.size(); ++m) {
-      row.push_back(absl::StrFormat("%.4f", mean([&](const CurvePoint& p) {
-                                      return p.metrics[m].second;
-                                    })));
-    }
-    const auto cycles = static_cast<int64_t>(mean(
-        [](const CurvePoint& p) { return static_cast<double>(p.cycles); }));
-    row.push_back(cycles > 0 ? Thousands(cycles) : "-");
-    for (const std::string& name : tests) {
-      std::string text = "-";
-      for (int64_t i = first; i < end; ++i) {
-        if (const double* value = Find(curve[i].test, name))
-          text = absl::StrFormat("%.4f", *value);
-      }
-      row.push_back(text);
-    }
-    table.Add(row);
-  }
-  std::printf("%s\n", table.ToString().c_str());
-}
-
-void Print(const TrainRun& run) {
-  const Recipe& recipe = run.history().recipe;
-  const TrainOptions& options = run.options();
-  const Counts counts = Count(run.history().curve);
-  const CurvePoint& last = run.history().curve.back();
-  const int64_t batch = run.program().batch;
-  std::printf(
-      "%s on %s, %s: %d of %d steps of %d samples, rate %g falling to 0, seed "
-      "%u\n\n",
-      Printable(options.program).c_str(), options.backend.c_str(),
-      options.preset.c_str(), static_cast<int>(last.step),
-      static_cast<int>(recipe.steps), static_cast<int>(batch), recipe.rate,
-      recipe.seed);
-  PrintCurve(run);
-  if (const double* right = Find(last.test, kRight)) {
-    std::printf("test:          %.2f %% of %s samples right\n", 100 * *right,
-                Thousands(run.test_count()).c_str());
-  }
-  if (counts.checked > 0) {
-    std::printf("golden model:  %s of %s steps, every value equal\n",
-                Thousands(counts.checked).c_str(),
-                Thousands(counts.steps).c_str());
-  }
-  if (counts.compared > 0) {
-    std::printf(
-        "lockstep:      %s of %s steps, every value equal to the %s's\n",
-        Thousands(counts.compared).c_str(), Thousands(counts.steps).c_str(),
-        options.compare.c_str());
-  }
-  std::printf(
-      "time:          %.1f s, %.1f samples a second%s\n", counts.seconds,
-      static_cast<double>(counts.steps * batch) /
-          std::max(counts.seconds, 1e-9),
-      counts.cycles > 0
-          ? absl::StrFormat(", %s cycles", Thousands(counts.cycles)).c_str()
-          : "");
-  std::printf("placement:     %s\n", Printable(run.placement()).c_str());
-  std::printf("values:        %s\n", SpecialValues(run.totals()).c_str());
-  std::printf("checkpoint:    %s\n",
-              options.save.empty() ? "none; --save FILE keeps what was learnt"
-                                   : Printable(options.save).c_str());
-}
 
 // The command as it was given, without what the checkpoint knows.
 std::string CommandToResume(const CLI::App& sub,
@@ -270,7 +129,7 @@ absl::Status Train(TrainArgs args) {
   if (status.ok() && (*run)->interrupted())
     status = Stopped(**run, args.to_resume);
   if ((*run)->history().curve.empty()) return status;
-  const nlohmann::ordered_json report = Report(**run);
+  const nlohmann::ordered_json report = ToJson(**run);
   if (args.json) {
     PrintJson(report);
   } else {

@@ -219,10 +219,10 @@ absl::Status AddEvaluate(std::unique_ptr<ir::Module> module,
     const std::string key = KeyOf(output.name);
     const bool only = module->outputs.size() == 1;
     evaluate.results.push_back(Unique(!key.empty() ? key
-                                      : only       ? "right"
+                                      : only       ? kRight
                                                    : output.name,
                                       names));
-    if (evaluate.results.back() == "right" &&
+    if (evaluate.results.back() == kRight &&
         output.node.type().element != ir::ElementType::kBool) {
       return Wrong(evaluate.file,
                    absl::StrFormat("result 'right' is %s: truth values are "
@@ -234,10 +234,6 @@ absl::Status AddEvaluate(std::unique_ptr<ir::Module> module,
   program.evaluate = std::move(evaluate);
   return absl::OkStatus();
 }
-
-}  // namespace
-
-namespace {
 
 // Keys of a path as JAX writes it: ['a'], ["it's"], [0], .b. Empty: it is none.
 std::vector<std::string> KeysOf(absl::string_view name) {

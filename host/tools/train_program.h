@@ -19,6 +19,9 @@
 
 namespace systole::tools {
 
+// The result of evaluate.mlirbc that says whether a sample is right.
+inline constexpr char kRight[] = "right";
+
 struct StateTensor {
   std::string name;  // "parameters.conv1.weights"
   ir::Type type;

@@ -318,16 +318,11 @@ TEST_P(ColumnsTest, CutLines) {
     check_.Check(absl::StrFormat(R"(module @m {
   %%x = %1$s[%3$d,%4$d] parameter(), name="x"
   %%i = %1$s[] parameter(), name="i"
-  %%r = %1$s[%3$d] hlo.reduce(%%x, %%i), dimensions=[1] {
-    %%a = %1$s[] parameter()
-    %%b = %1$s[] parameter()
-    %%c = %1$s[] hlo.%2$s(%%a, %%b)
-    return %%c
-  }
+  %%r = %1$s[%3$d] hlo.reduce(%%x, %%i), dimensions=[1] %2$s
   return %%r as "r"
 }
 )",
-                                 type, op, lines, count),
+                                 type, Region(type, op), lines, count),
                  ++seed_);
   };
   reduce("f32", "add", 1, words);

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_format.h"
 #include "tests/lanes/device_check.h"
+#include "tests/lanes/module_text.h"
 
 namespace systole::lanes {
 namespace {
@@ -23,16 +24,11 @@ class WindowsTest : public testing::TestWithParam<const char*> {
     check_.Check(absl::StrFormat(R"(module @m {
   %%x = %1$s[%3$s] parameter(), name="x"
   %%i = %1$s[] parameter(), name="i"
-  %%r = %1$s[%4$s] hlo.reduce_window(%%x, %%i), %5$s {
-    %%a = %1$s[] parameter()
-    %%b = %1$s[] parameter()
-    %%c = %1$s[] hlo.%2$s(%%a, %%b)
-    return %%c
-  }
+  %%r = %1$s[%4$s] hlo.reduce_window(%%x, %%i), %5$s %2$s
   return %%r as "r"
 }
 )",
-                                 type, op, from, to, attributes),
+                                 type, Region(type, op), from, to, attributes),
                  5);
   }
 

@@ -48,7 +48,7 @@ class Planner {
     const std::map<int, std::vector<Unit>> levels =
         Fuse(module_, kinds_, preset_);
     for (const auto& [level, units] : levels) {
-      for (const Unit& unit : units) FindReadAgain(unit);
+      for (const Unit& unit : units) FindReads(unit);
     }
     for (const auto& [level, units] : levels) {
       for (const Unit& unit : units) Emit(unit);
@@ -87,7 +87,7 @@ class Planner {
 
   // What a unit reads leaves the unit that makes it, though that may have the
   // reading node as well, as one that it repeats.
-  void FindReadAgain(const Unit& unit) {
+  void FindReads(const Unit& unit) {
     const std::set<const Node*> inside(unit.nodes.begin(), unit.nodes.end());
     for (const Node* node : unit.nodes) {
       if (kinds_.Of(*node) == NodeKind::kAlias) continue;
@@ -114,7 +114,7 @@ class Planner {
     // Alone if they do not fit together, too.
     const auto [product, rest] = WithoutProduct(unit);
     if (product != nullptr && nodes.size() > 1 &&
-        (!kernel.ok() || IsSlower(unit, *kernel))) {
+        (!kernel.ok() || AreFaster(*product, rest, *kernel))) {
       EmitNode(*product);
       return Emit(rest);
     }
@@ -199,12 +199,11 @@ class Planner {
     return parts;
   }
 
-  // Whether a product of matrices and what follows it take less time apart: a
-  // block of fewer lines may load more.
-  bool IsSlower(const Unit& unit, const KernelProgram& kernel) {
-    const auto [product, rest] = WithoutProduct(unit);
-    if (product == nullptr) return false;
-    const absl::StatusOr<KernelProgram> alone = CompileNode(*product, preset_);
+  // Whether a product of matrices and what follows it take less time apart than
+  // in their kernel: a block of fewer lines may load more.
+  bool AreFaster(const Node& product, const Unit& rest,
+                 const KernelProgram& kernel) {
+    const absl::StatusOr<KernelProgram> alone = CompileNode(product, preset_);
     if (!alone.ok() || alone->expected_cycles * 9 / 8 > kernel.expected_cycles)
       return false;
     const FusedNodes others =
