@@ -87,6 +87,7 @@ vpu/systole_vpu_sfu_table.sv
 vpu/systole_vpu_store.sv
 vpu/systole_vpu_unit.sv
 dma/systole_dma_buffer.sv
+dma/systole_dma_index.sv
 dma/systole_dma_load.sv
 dma/systole_dma_send.sv
 dma/systole_dma_share.sv

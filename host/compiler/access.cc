@@ -3,11 +3,23 @@
 #include "host/compiler/access.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "host/compiler/geometry.h"
 
 namespace systole::compiler {
 namespace {
+
+// The table of an indexed load or store.
+std::optional<Access> TableOf(const isa::Send&) { return std::nullopt; }
+template <class Op>
+std::optional<Access> TableOf(const Op& op) {
+  if ((op.header.flags & Op::kIndexed) == 0) return std::nullopt;
+  Access table;
+  table.base = op.index_addr;
+  table.len = 4 * int64_t{op.n2};
+  return table;
+}
 
 // A DMA reads whole beats but writes only `len` bytes.
 template <class Op>
@@ -32,6 +44,9 @@ std::vector<Access> DmaAccesses(const isa::Descriptor& d, const Preset& preset,
   ub.count[1] = op.n2;
   ub.stride[0] = op.ub_stride1;
   ub.stride[1] = op.ub_stride2;
+  const std::optional<Access> table = TableOf(op);
+  // Where an indexed one goes in HBM is known when it runs: the step lists it.
+  if (table) return {*table, ub};
   return {hbm, ub};
 }
 

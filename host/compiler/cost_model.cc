@@ -14,6 +14,8 @@ namespace {
 
 // From the request to the first data, for an open or a closed row.
 constexpr int64_t kHbmLatency = 60;
+// To the first row of an indexed load or store.
+constexpr int64_t kTableLatency = 8;
 // What a stream of weights that has paused loses when it goes on: banks that it
 // reaches are closed or in refresh.
 constexpr int64_t kResume = 80;
@@ -84,12 +86,14 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
       const isa::Load op = isa::Load::Decode(d);
       cost.beats = Beats(op.len, int64_t{op.n1} * op.n2, preset);
       cost.latency = kHbmLatency;
+      if (op.header.flags & isa::Load::kIndexed) cost.latency += kTableLatency;
       break;
     }
     case isa::Opcode::kStore: {
       const isa::Store op = isa::Store::Decode(d);
       cost.beats = Beats(op.len, int64_t{op.n1} * op.n2, preset);
       cost.latency = kHbmLatency / 4;
+      if (op.header.flags & isa::Store::kIndexed) cost.latency += kTableLatency;
       break;
     }
     case isa::Opcode::kSend: {  // a packet after the other, on one link

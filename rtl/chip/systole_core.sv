@@ -145,7 +145,28 @@ module systole_core
       .dma_rd_data_o(st_data)
   );
 
-  // DMA.
+  // DMA. Reads of beats of the unified buffer: store's data, store's and load's tables (bf16), send's data (links). They share a port.
+  localparam int unsigned Readers = Links ? 4 : Bf16 ? 3 : 1;
+  logic [3:0]                 beat_valid, beat_ready, beat_rsp_valid;
+  logic [3:0][UbAddrBits-1:0] beat_addr;
+  if (Readers > 1) begin : gen_share
+    systole_dma_share #(.Units(Readers)) u_share (
+        .clk_i, .rst_ni(core_rst_n), .valid_i(beat_valid[Readers-1:0]), .ready_o(beat_ready[Readers-1:0]),
+        .addr_i(beat_addr[Readers-1:0]), .rsp_valid_o(beat_rsp_valid[Readers-1:0]),
+        .ub_valid_o(st_valid), .ub_ready_i(st_ready), .ub_addr_o(st_addr), .ub_rsp_valid_i(st_rsp_valid)
+    );
+  end else begin : gen_no_share
+    assign st_valid          = beat_valid[0];
+    assign st_addr           = beat_addr[0];
+    assign beat_ready[0]     = st_ready;
+    assign beat_rsp_valid[0] = st_rsp_valid;
+  end
+  for (genvar i = Readers; i < 4; i++) begin : gen_no_reader
+    assign {beat_ready[i], beat_rsp_valid[i]} = '0;
+    logic unused;
+    assign unused = &{1'b0, beat_valid[i], beat_addr[i]};
+  end
+
   logic                  wf_valid, wf_transpose, weight_full;
   logic [T-1:0]          tile_win_ready, tile_win_rsp_valid;
   logic [D*8-1:0]        wf_data;
@@ -161,7 +182,9 @@ module systole_core
       .req_i(req[QueueLoad]), .rsp_o(rsp[QueueLoad]),
       .rd_valid_o(rd_valid_o[2]), .rd_ready_i(rd_ready_i[2]), .rd_addr_o(rd_addr_o[2]),
       .rd_rsp_valid_i(rd_rsp_valid_i[2]), .rd_rsp_data_i(load_data),
-      .ub_valid_o(ld_valid), .ub_ready_i(ld_ready), .ub_addr_o(ld_addr), .ub_data_o(ld_data), .ub_mask_o(ld_mask)
+      .ub_valid_o(ld_valid), .ub_ready_i(ld_ready), .ub_addr_o(ld_addr), .ub_data_o(ld_data), .ub_mask_o(ld_mask),
+      .index_valid_o(beat_valid[2]), .index_ready_i(beat_ready[2]), .index_addr_o(beat_addr[2]), .index_rsp_valid_i(beat_rsp_valid[2]),
+      .index_data_i(st_data)
   );
 
   systole_weight_loader #(.Cfg(Cfg)) u_weight_loader (
@@ -174,38 +197,28 @@ module systole_core
       .wf_valid_o(wf_valid), .wf_data_o(wf_data), .wf_transpose_o(wf_transpose), .wf_free_i(wf_free), .full_o(weight_full)
   );
 
-  // Store and send share a port of the unified buffer.
-  logic                  store_valid, store_ready, store_rsp_valid;
-  logic [UbAddrBits-1:0] store_addr;
   systole_dma_store #(.Cfg(Cfg)) u_store (
       .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueStore]), .hbm_base_i(ctl_i.base), .hbm_end_i,
       .req_i(req[QueueStore]), .rsp_o(rsp[QueueStore]),
-      .ub_valid_o(store_valid), .ub_ready_i(store_ready), .ub_addr_o(store_addr), .ub_rsp_valid_i(store_rsp_valid),
+      .ub_valid_o(beat_valid[0]), .ub_ready_i(beat_ready[0]), .ub_addr_o(beat_addr[0]), .ub_rsp_valid_i(beat_rsp_valid[0]),
       .ub_data_i(st_data),
-      .wr_valid_o, .wr_ready_i, .wr_addr_o, .wr_data_o, .wr_mask_o
+      .wr_valid_o, .wr_ready_i, .wr_addr_o, .wr_data_o, .wr_mask_o,
+      .index_valid_o(beat_valid[1]), .index_ready_i(beat_ready[1]), .index_addr_o(beat_addr[1]), .index_rsp_valid_i(beat_rsp_valid[1]),
+      .index_data_i(st_data)
   );
   if (Links) begin : gen_send
-    logic                  valid, ready, rsp_valid;
-    logic [UbAddrBits-1:0] addr;
     systole_dma_send #(.Cfg(Cfg), .FlitBytes(FlitBytes)) u_send (
         .clk_i, .rst_ni(core_rst_n), .freeze_i(freeze_q[QueueSend]), .core_i(send_i.core), .torus_i(send_i.torus),
         .base_i(ctl_i.base), .end_i(send_i.last), .req_i(req[QueueSend]), .rsp_o(rsp[QueueSend]), .busy_o(send_o.busy),
-        .ub_valid_o(valid), .ub_ready_i(ready), .ub_addr_o(addr), .ub_rsp_valid_i(rsp_valid), .ub_data_i(st_data),
+        .ub_valid_o(beat_valid[3]), .ub_ready_i(beat_ready[3]), .ub_addr_o(beat_addr[3]), .ub_rsp_valid_i(beat_rsp_valid[3]),
+        .ub_data_i(st_data),
         .send_valid_o(send_o.valid), .send_ready_i(send_i.ready), .send_head_o(send_o.head), .send_last_o(send_o.last), .send_data_o
     );
-    systole_dma_share u_share (
-        .clk_i, .rst_ni(core_rst_n), .valid_i({valid, store_valid}), .ready_o({ready, store_ready}), .addr_i({addr, store_addr}),
-        .rsp_valid_o({rsp_valid, store_rsp_valid}), .ub_valid_o(st_valid), .ub_ready_i(st_ready), .ub_addr_o(st_addr),
-        .ub_rsp_valid_i(st_rsp_valid)
-    );
   end else begin : gen_no_send
-    assign st_valid        = store_valid;
-    assign st_addr         = store_addr;
-    assign store_ready     = st_ready;
-    assign store_rsp_valid = st_rsp_valid;
-    assign rsp[QueueSend]  = '0;
-    assign send_o          = '0;
-    assign send_data_o     = '0;
+    assign {beat_valid[3], beat_addr[3]} = '0;
+    assign rsp[QueueSend] = '0;
+    assign send_o         = '0;
+    assign send_data_o    = '0;
     logic unused;
     assign unused = &{1'b0, req[QueueSend], send_i};
   end

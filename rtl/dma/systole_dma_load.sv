@@ -3,7 +3,7 @@
 //
 // Load unit: HBM to unified buffer. Throughput: one beat per cycle. Up to Depth beats are in flight, each with an entry
 // in the buffer for its response, which covers the HBM's latency. Reads of the next descriptors are issued while data
-// of the current one still arrives.
+// of the current one still arrives. An indexed descriptor starts when all before it are complete: they may load its table.
 // Docs: docs/dma.md. Test: tests/rtl/dma.
 
 module systole_dma_load
@@ -40,15 +40,22 @@ module systole_dma_load
     input  logic                  ub_ready_i,
     output logic [UbAddrBits-1:0] ub_addr_o,
     output logic [D*8-1:0]        ub_data_o,
-    output logic [D-1:0]          ub_mask_o
+    output logic [D-1:0]          ub_mask_o,
+
+    // Unified buffer, for the tables of indexed descriptors (bf16).
+    output logic                  index_valid_o,
+    input  logic                  index_ready_i,
+    output logic [UbAddrBits-1:0] index_addr_o,
+    input  logic                  index_rsp_valid_i,
+    input  logic [D*8-1:0]        index_data_i
 );
   localparam int unsigned Shift = $clog2(D);
 
   // Signals of the unit to its queue.
-  logic                unit_ready, unit_done, unit_fault, unit_newest, unit_progress;
+  logic                unit_ready, unit_done, unit_fault, unit_newest, unit_progress, indexed, walk_idle, drained_q, may_start;
   fault_e              unit_code;
   logic [AddrBits-1:0] unit_addr;
-  assign rsp_o = '{ready: unit_ready, done: unit_done, progress: unit_progress, fault: unit_fault, code: unit_code,
+  assign rsp_o = '{ready: unit_ready && may_start, done: unit_done, progress: unit_progress, fault: unit_fault, code: unit_code,
                    addr: unit_addr, newest: unit_newest};
 
   logic                  beat_valid, beat_ready, beat_last;
@@ -56,14 +63,17 @@ module systole_dma_load
   logic [UbAddrBits-Shift-1:0] beat_ub;
   logic [Shift-1:0]      beat_tail;
 
-  systole_dma_walk #(.D(D), .UbBytes(Cfg.UbBytes)) u_walk (
+  systole_dma_walk #(.D(D), .UbBytes(Cfg.UbBytes), .Indexed(Cfg.Cell == CellBf16)) u_walk (
       .clk_i, .rst_ni, .freeze_i, .hbm_base_i, .hbm_end_i,
-      .start_valid_i(req_i.valid), .start_ready_o(unit_ready), .start_desc_i(req_i.desc), .start_tag_i('0), .start_illegal_i(1'b0),
+      .start_valid_i(req_i.valid && may_start), .start_ready_o(unit_ready), .start_desc_i(req_i.desc), .start_tag_i('0),
+      .start_illegal_i(1'b0), .start_indexed_o(indexed),
       .fault_valid_o(unit_fault), .fault_code_o(unit_code), .fault_addr_o(unit_addr),
+      .index_valid_o, .index_ready_i, .index_addr_o, .index_rsp_valid_i, .index_data_i,
       .beat_valid_o(beat_valid), .beat_ready_i(beat_ready), .beat_hbm_o(beat_hbm),
       .beat_ub_o(beat_ub), .beat_tail_o(beat_tail), .beat_last_o(beat_last),
+      .idle_o(walk_idle),
       // verilator lint_off PINCONNECTEMPTY
-      .beat_end_o(), .beat_tag_o(), .idle_o()
+      .beat_end_o(), .beat_tag_o()
       // verilator lint_on PINCONNECTEMPTY
   );
   assign unit_newest = 1'b1;
@@ -86,6 +96,8 @@ module systole_dma_load
   assign take       = beat_valid && beat_ready;
   assign rd_valid_o = rd_valid_q;
   assign rd_addr_o  = {rd_addr_q, {Shift{1'b0}}};
+  assign may_start  = drained_q || !indexed;
+  always_ff @(posedge clk_i) drained_q <= walk_idle && all_back;
 
   systole_credit #(.Credits(Depth)) u_credit (
       .clk_i, .rst_ni, .take_i(take), .give_i(written), .avail_o(credit), .idle_o(all_back), .count_o(credits)

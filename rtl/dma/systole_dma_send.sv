@@ -101,8 +101,12 @@ module systole_dma_send
   systole_dma_walk #(.D(D), .UbBytes(Cfg.UbBytes), .TagBits($bits(way_t))) u_walk (
       .clk_i, .rst_ni, .freeze_i(freeze_i || stopped_q), .hbm_base_i(base_i), .hbm_end_i(end_i),
       .start_valid_i(req_i.valid && !empty), .start_ready_o(walk_ready), .start_desc_i(req_i.desc), .start_tag_i(start_way),
-      .start_illegal_i(outside), .fault_valid_o(walk_fault), .fault_code_o(walk_code), .fault_addr_o(walk_addr),
+      .start_illegal_i(outside), .index_ready_i(1'b0), .index_rsp_valid_i(1'b0), .index_data_i('0),
+      .fault_valid_o(walk_fault), .fault_code_o(walk_code), .fault_addr_o(walk_addr),
       .beat_valid_o(beat_valid), .beat_ready_i(beat_ready), .beat_hbm_o(beat_hbm), .beat_ub_o(beat_ub), .beat_tail_o(beat_tail),
+      // verilator lint_off PINCONNECTEMPTY
+      .start_indexed_o(), .index_valid_o(), .index_addr_o(),
+      // verilator lint_on PINCONNECTEMPTY
       .beat_end_o(beat_end), .beat_last_o(beat_last), .beat_tag_o(way), .idle_o(walk_idle)
   );
 

@@ -39,7 +39,14 @@ module systole_dma_store
     input  logic                  wr_ready_i,
     output logic [AddrBits-1:0]   wr_addr_o,
     output logic [D*8-1:0]        wr_data_o,
-    output logic [D-1:0]          wr_mask_o
+    output logic [D-1:0]          wr_mask_o,
+
+    // Unified buffer, for the tables of indexed descriptors (bf16).
+    output logic                  index_valid_o,
+    input  logic                  index_ready_i,
+    output logic [UbAddrBits-1:0] index_addr_o,
+    input  logic                  index_rsp_valid_i,
+    input  logic [D*8-1:0]        index_data_i
 );
   localparam int unsigned Shift = $clog2(D);
 
@@ -55,14 +62,15 @@ module systole_dma_store
   logic [UbAddrBits-Shift-1:0] beat_ub;
   logic [Shift-1:0]      beat_tail;
 
-  systole_dma_walk #(.D(D), .UbBytes(Cfg.UbBytes)) u_walk (
+  systole_dma_walk #(.D(D), .UbBytes(Cfg.UbBytes), .Indexed(Cfg.Cell == CellBf16)) u_walk (
       .clk_i, .rst_ni, .freeze_i, .hbm_base_i, .hbm_end_i,
       .start_valid_i(req_i.valid), .start_ready_o(unit_ready), .start_desc_i(req_i.desc), .start_tag_i('0), .start_illegal_i(1'b0),
       .fault_valid_o(unit_fault), .fault_code_o(unit_code), .fault_addr_o(unit_addr),
+      .index_valid_o, .index_ready_i, .index_addr_o, .index_rsp_valid_i, .index_data_i,
       .beat_valid_o(beat_valid), .beat_ready_i(beat_ready), .beat_hbm_o(beat_hbm),
       .beat_ub_o(beat_ub), .beat_tail_o(beat_tail), .beat_last_o(beat_last),
       // verilator lint_off PINCONNECTEMPTY
-      .beat_end_o(), .beat_tag_o(), .idle_o()
+      .start_indexed_o(), .beat_end_o(), .beat_tag_o(), .idle_o()
       // verilator lint_on PINCONNECTEMPTY
   );
   assign unit_newest = 1'b1;

@@ -66,7 +66,8 @@ package systole_isa_pkg;
   } header_desc_t;
 
   typedef struct packed {
-    logic [175:0] unused;
+    logic [150:0] unused;
+    logic [24:0] index_addr;  // [336] indexed: unified buffer byte address of a table of n2 unsigned 32-bit numbers of beats; multiple of the beat; otherwise it takes no part
     logic [24:0] ub_stride2;  // [311] unified buffer bytes from an inner loop's start to the next; multiple of the beat
     logic [35:0] hbm_stride2;  // [275] HBM bytes from an inner loop's start to the next; multiple of the beat
     logic [24:0] ub_stride1;  // [250] unified buffer bytes from a run to the next; multiple of the beat
@@ -84,7 +85,8 @@ package systole_isa_pkg;
   } load_desc_t;
 
   typedef struct packed {
-    logic [175:0] unused;
+    logic [150:0] unused;
+    logic [24:0] index_addr;  // [336] indexed: unified buffer byte address of a table of n2 unsigned 32-bit numbers of beats; multiple of the beat; otherwise it takes no part
     logic [24:0] ub_stride2;  // [311] unified buffer bytes from an inner loop's start to the next; multiple of the beat
     logic [35:0] hbm_stride2;  // [275] HBM bytes from an inner loop's start to the next; multiple of the beat
     logic [24:0] ub_stride1;  // [250] unified buffer bytes from a run to the next; multiple of the beat
@@ -348,6 +350,8 @@ package systole_isa_pkg;
     logic [7:0] opcode;  // [0] operation
   } halt_desc_t;
 
+  localparam int unsigned FlagLoadIndexed = 0;  // repetition i2 of the inner loop starts at hbm_addr + beat x entry i2 of the table at index_addr; hbm_stride2 takes no part
+  localparam int unsigned FlagStoreIndexed = 0;  // repetition i2 of the inner loop starts at hbm_addr + beat x entry i2 of the table at index_addr; hbm_stride2 takes no part
   localparam int unsigned FlagSendLinkPost = 0;  // post link_flag of the destination after the data
   localparam int unsigned FlagSendEmpty = 1;  // no data, only the post: len, n1, n2, addresses and strides are 0
   localparam int unsigned FlagSendNegative = 2;  // where two ways around a ring are as long, take the negative one
@@ -418,12 +422,12 @@ package systole_isa_pkg;
     logic       bits;
     case (d[7:0])
       OpLoad: begin
-        bits  = d[511:336] != '0;
-        flags = 8'h00;
+        bits  = d[511:361] != '0;
+        flags = kind == 0 ? 8'h00 : 8'h01;
       end
       OpStore: begin
-        bits  = d[511:336] != '0;
-        flags = 8'h00;
+        bits  = d[511:361] != '0;
+        flags = kind == 0 ? 8'h00 : 8'h01;
       end
       OpSend: begin
         bits  = d[511:350] != '0;

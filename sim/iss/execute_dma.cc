@@ -4,6 +4,7 @@
 // Load, store, send, weights.
 
 #include <algorithm>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "sim/iss/execute.h"
@@ -30,6 +31,40 @@ Result CheckHbm(const State& state, uint64_t address, uint64_t bytes) {
   return CheckMemory(state, state.hbm.capacity(), address, bytes);
 }
 
+// Where the repetitions of the inner loop begin in HBM.
+std::vector<uint64_t> RowsOf(const isa::Send& d, const State&) {
+  std::vector<uint64_t> rows(d.n2);
+  for (uint64_t i = 0; i < d.n2; ++i) rows[i] = d.hbm_addr + i * d.hbm_stride2;
+  return rows;
+}
+template <typename Dma>
+std::vector<uint64_t> RowsOf(const Dma& d, const State& state) {
+  std::vector<uint64_t> rows(d.n2);
+  for (uint64_t i = 0; i < d.n2; ++i) {
+    uint64_t offset = i * d.hbm_stride2;
+    if (d.header.flags & Dma::kIndexed) {
+      const uint8_t* entry = &state.ub[d.index_addr + 4 * i];
+      offset =
+          state.beat() * (entry[0] | uint32_t{entry[1]} << 8 |
+                          uint32_t{entry[2]} << 16 | uint32_t{entry[3]} << 24);
+    }
+    rows[i] = d.hbm_addr + offset;
+  }
+  return rows;
+}
+
+// Checks the table of an indexed load or store.
+Result CheckTable(const isa::Send&, const State&) { return std::nullopt; }
+template <typename Dma>
+Result CheckTable(const Dma& d, const State& state) {
+  if ((d.header.flags & Dma::kIndexed) == 0) return std::nullopt;
+  if (d.index_addr % state.beat() != 0)
+    return Trap{isa::Fault::kMisaligned, d.index_addr};
+  if (d.index_addr + 4 * uint64_t{d.n2} <= state.ub.size()) return std::nullopt;
+  return Trap{isa::Fault::kUbRange,
+              std::max<uint64_t>(d.index_addr, state.ub.size())};
+}
+
 // Walks the runs of a load, store or send; `copy(hbm address, ub address, len)`
 // moves one run. capacity: bytes of the memory that the core reaches.
 template <typename Dma, typename Copy>
@@ -43,10 +78,12 @@ Result Runs(const Dma& d, State* state, uint64_t capacity, uint64_t* beats,
         d.hbm_stride2, uint64_t{d.ub_stride2}}) {
     if (value % beat != 0) return Trap{isa::Fault::kMisaligned, value};
   }
+  if (Result r = CheckTable(d, *state)) return r;
+  state->dma_rows = RowsOf(d, *state);
   const uint64_t whole = RoundUp(d.len, beat);
   for (uint64_t i2 = 0; i2 < d.n2; ++i2) {
     for (uint64_t i1 = 0; i1 < d.n1; ++i1) {
-      const uint64_t hbm = d.hbm_addr + i2 * d.hbm_stride2 + i1 * d.hbm_stride1;
+      const uint64_t hbm = state->dma_rows[i2] + i1 * d.hbm_stride1;
       const uint64_t ub = d.ub_addr + i2 * d.ub_stride2 + i1 * d.ub_stride1;
       if (Result r = CheckMemory(*state, capacity, hbm, whole)) return r;
       if (Result r = CheckUb(*state, ub, whole)) return r;

@@ -24,11 +24,20 @@ void AddStrided(Ranges* to, uint64_t begin, uint64_t len, uint64_t stride,
 }
 
 template <typename Dma>
-void Runs(const Dma& d, Ranges* hbm, Ranges* ub) {
+void Runs(const Dma& d, const std::vector<uint64_t>& rows, Ranges* hbm,
+          Ranges* ub) {
   for (uint64_t i2 = 0; i2 < d.n2; ++i2) {
-    AddStrided(hbm, d.hbm_addr + i2 * d.hbm_stride2, d.len, d.hbm_stride1,
-               d.n1);
+    AddStrided(hbm, rows[i2], d.len, d.hbm_stride1, d.n1);
     AddStrided(ub, d.ub_addr + i2 * d.ub_stride2, d.len, d.ub_stride1, d.n1);
+  }
+}
+
+template <typename Dma>
+void Table(const Dma& d, Footprint* f) {
+  if (d.header.flags & Dma::kIndexed) {
+    const Range table = {d.index_addr, d.index_addr + 4 * uint64_t{d.n2}};
+    f->read(Space::kUb).push_back(table);
+    f->own_conflicts = Intersect({table}, Normalise(f->write(Space::kUb)));
   }
 }
 
@@ -224,19 +233,23 @@ Ranges Intersect(const Ranges& a, const Ranges& b) {
 }
 
 Footprint FootprintOf(const isa::Descriptor& descriptor, const Preset& preset,
-                      const VrunLog& vrun) {
+                      const VrunLog& vrun,
+                      const std::vector<uint64_t>& dma_rows) {
   Footprint f;
   switch (static_cast<isa::Opcode>(isa::GetBits(descriptor, 0, 8))) {
     case isa::Opcode::kLoad:
-      Runs(isa::Load::Decode(descriptor), &f.read(Space::kHbm),
+      Runs(isa::Load::Decode(descriptor), dma_rows, &f.read(Space::kHbm),
            &f.write(Space::kUb));
+      Table(isa::Load::Decode(descriptor), &f);
       break;
     case isa::Opcode::kStore:
-      Runs(isa::Store::Decode(descriptor), &f.write(Space::kHbm),
+      Runs(isa::Store::Decode(descriptor), dma_rows, &f.write(Space::kHbm),
            &f.read(Space::kUb));
+      Table(isa::Store::Decode(descriptor), &f);
       break;
     case isa::Opcode::kSend:
-      Runs(isa::Send::Decode(descriptor), &f.sent, &f.read(Space::kUb));
+      Runs(isa::Send::Decode(descriptor), dma_rows, &f.sent,
+           &f.read(Space::kUb));
       break;
     case isa::Opcode::kWeights: {
       const isa::Weights d = isa::Weights::Decode(descriptor);

@@ -42,9 +42,11 @@ struct Footprint {
 class VrunLog;
 
 // The footprint of a descriptor that the simulator has executed without a
-// fault. For a vrun only its execution log knows.
+// fault. For a vrun only its execution log knows, for an indexed load or store
+// only the state's dma_rows.
 Footprint FootprintOf(const isa::Descriptor& descriptor, const Preset& preset,
-                      const VrunLog& vrun);
+                      const VrunLog& vrun,
+                      const std::vector<uint64_t>& dma_rows);
 
 // Sorts the ranges and joins adjacent ones.
 Ranges Normalise(Ranges ranges);

@@ -358,7 +358,8 @@ Iss::Event Iss::Retire(isa::Queue queue, const isa::Descriptor& d) {
     }
     ++state_.flags[f];
   }
-  if (checker_) checker_->Execute(instance_, d, state_.vrun_log);
+  if (checker_)
+    checker_->Execute(instance_, d, state_.vrun_log, state_.dma_rows);
   last_ = index_++;
   ++instance_;
   halted_ = queue == isa::Queue::kNone;

@@ -92,7 +92,8 @@ RaceChecker::~RaceChecker() {
 }
 
 void RaceChecker::Execute(uint32_t index, const isa::Descriptor& descriptor,
-                          const VrunLog& vrun) {
+                          const VrunLog& vrun,
+                          const std::vector<uint64_t>& dma_rows) {
   descriptors_.push_back(descriptor);
   const isa::Header header = isa::Halt::Decode(descriptor).header;
   const isa::OpInfo* op = isa::FindOp(header.opcode);
@@ -117,7 +118,8 @@ void RaceChecker::Execute(uint32_t index, const isa::Descriptor& descriptor,
     TakeTiles(self, TilesTaken(isa::Matmul::Decode(descriptor)), queue.start,
               &queue.done);
   }
-  Touch(self, descriptor, vrun, queue.start);
+  const Footprint footprint = FootprintOf(descriptor, preset_, vrun, dma_rows);
+  Touch(self, footprint, queue.start);
   if (op->opcode == isa::Opcode::kVrun) {
     for (const VrunLog::Problem& p : vrun.problems) {
       Add({5, index, index, Space::kUb, Range{0, 0},
@@ -126,8 +128,7 @@ void RaceChecker::Execute(uint32_t index, const isa::Descriptor& descriptor,
   }
   if (op->opcode == isa::Opcode::kSend) {
     const isa::Send send = isa::Send::Decode(descriptor);
-    Deliver(self, send, FootprintOf(descriptor, preset_, vrun).sent,
-            queue.start, queue.done);
+    Deliver(self, send, footprint.sent, queue.start, queue.done);
   }
   Post(self, header.post_mask, queue.done);
 }
@@ -253,9 +254,8 @@ void RaceChecker::TakeTiles(const Access& self, uint64_t tiles,
   }
 }
 
-void RaceChecker::Touch(const Access& self, const isa::Descriptor& descriptor,
-                        const VrunLog& vrun, const Clock& start) {
-  const Footprint f = FootprintOf(descriptor, preset_, vrun);
+void RaceChecker::Touch(const Access& self, const Footprint& f,
+                        const Clock& start) {
   const Ranges device_reads = OfDevice(f.read(Space::kHbm));
   const Ranges device_writes = OfDevice(f.write(Space::kHbm));
   for (Space space : {Space::kUb, Space::kAcc, Space::kHbm}) {

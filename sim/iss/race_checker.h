@@ -103,9 +103,9 @@ class RaceChecker {
   ~RaceChecker();
 
   // Adds the next descriptor in program order, after it was executed without a
-  // fault. `vrun` is the log of the last vrun.
+  // fault. vrun, dma_rows: those of the simulator's state.
   void Execute(uint32_t index, const isa::Descriptor& descriptor,
-               const VrunLog& vrun);
+               const VrunLog& vrun, const std::vector<uint64_t>& dma_rows);
   // Adds a loop's condition: the scalar unit takes the flag and reads the word.
   // It comes after everything executed so far and before what follows.
   void Test(uint32_t flag, const Range& word);
@@ -129,8 +129,7 @@ class RaceChecker {
   // Adds to `done` what the taken tiles imply.
   void TakeTiles(const Access& self, uint64_t tiles, const Clock& start,
                  Clock* done);
-  void Touch(const Access& self, const isa::Descriptor& descriptor,
-             const VrunLog& vrun, const Clock& start);
+  void Touch(const Access& self, const Footprint& f, const Clock& start);
   void Conflict(Space space, const Range& range, const Access& earlier,
                 bool earlier_writes, const Access& self, bool self_writes,
                 const Clock& start);

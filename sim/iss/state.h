@@ -58,7 +58,10 @@ struct State {
   uint64_t hbm_limit;  // end of HBM accesses
   Counters counters;
   VpuState vpu;
-  VrunLog vrun_log;                  // log of the last vrun
+  VrunLog vrun_log;  // log of the last vrun
+  // Where the repetitions of the last load's, store's or send's inner loop
+  // began in HBM.
+  std::vector<uint64_t> dma_rows;
   std::shared_ptr<Network> network;  // none in chips without links
 
   absl::Span<int32_t> acc_row(int64_t row) {

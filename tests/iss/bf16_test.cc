@@ -205,14 +205,14 @@ TEST_F(Bf16Test, MatmulsWithTilesAgainstTheReference) {
     ASSERT_FALSE(Execute(tiles, &state_)) << Disassemble(tiles.Encode());
     reference.Push(tiles);
     EXPECT_EQ(
-        Flatten(FootprintOf(tiles.Encode(), preset_, {}).read(Space::kUb)),
+        Flatten(FootprintOf(tiles.Encode(), preset_, {}, {}).read(Space::kUb)),
         reference.ub_read);
     reference.ub_read.clear();
     ASSERT_FALSE(Execute(d, &state_));
     reference.Run(d);
     ASSERT_EQ(state_.acc, reference.acc);
     EXPECT_TRUE(state_.weight_fifo.empty());
-    const Footprint f = FootprintOf(d.Encode(), preset_, {});
+    const Footprint f = FootprintOf(d.Encode(), preset_, {}, {});
     EXPECT_EQ(Flatten(f.read(Space::kUb)), reference.ub_read);
     EXPECT_EQ(Flatten(f.read(Space::kAcc)), reference.acc_read);
     EXPECT_EQ(Flatten(f.write(Space::kAcc)), reference.acc_written);

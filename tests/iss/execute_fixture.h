@@ -131,7 +131,8 @@ class ExecuteTest : public ::testing::TestWithParam<const char*> {
 
   void CompareFootprint(const isa::Descriptor& d,
                         const Reference::Touched& touched) {
-    const Footprint f = FootprintOf(d, preset_, iss_.state().vrun_log);
+    const Footprint f =
+        FootprintOf(d, preset_, iss_.state().vrun_log, iss_.state().dma_rows);
     EXPECT_EQ(Flatten(f.read(Space::kUb)), touched.ub_read);
     EXPECT_EQ(Flatten(f.write(Space::kUb)), touched.ub_written);
     EXPECT_EQ(Flatten(f.read(Space::kHbm)), touched.hbm_read);

@@ -45,10 +45,12 @@ class Builder {
         scratch_(preset, seed),
         schedule_(preset) {
     // HBM: an image of what is known of the unified buffer, weight tiles,
-    // vector code, bytes that are stored, the final states, descriptors.
+    // vector code, tables of rows, bytes that are stored, the final states,
+    // descriptors.
     tiles_ = known_;
     code_ = tiles_ + kTiles * preset.tile_bytes();
-    out_ = code_ + (kVectorPrograms + 1) * kCodeBytes;
+    tables_ = code_ + (kVectorPrograms + 1) * kCodeBytes;
+    out_ = tables_ + kTables * kTableBytes;
     dump_ = out_ + kOutBytes;
     p_.result_begin = out_;
     p_.result_end = dump_ + known_ + 4 * preset.acc_rows * preset.cols;
@@ -93,7 +95,8 @@ class Builder {
   // to load all takes longer than what is tested. Vector programs use no other.
   static constexpr uint64_t kMostKnown = 2 << 20;
   static constexpr uint64_t kTiles = 16, kCodeBytes = 16384,
-                            kOutBytes = 1 << 16;
+                            kOutBytes = 1 << 16, kTables = 64,
+                            kTableBytes = 1024, kMostRows = 100;
 
   uint64_t Below(uint64_t n) {
     return testing_options::Choose(n, [this] { return random_(); });
@@ -190,10 +193,54 @@ class Builder {
     const uint64_t span =
         (d.n1 - 1) * d.ub_stride1 + (d.n2 - 1) * d.ub_stride2 + whole;
     d.ub_addr = Place(place(Below(known_), 0, known_, span), span);
+    if (OneIn(3) && number_ < kTables) return Rows(d, stores);
     d.hbm_addr =
         place(hbm, stores ? out_ : 0, stores ? kOutBytes : tiles_,
               (d.n1 - 1) * d.hbm_stride1 + (d.n2 - 1) * d.hbm_stride2 + whole);
     schedule_.Append(d);
+  }
+
+  // The same with rows from a table, which a load brings.
+  template <typename D>
+  void Rows(D d, bool stores) {
+    d.header.flags = D::kIndexed;
+    d.n2 = static_cast<uint32_t>(Between(1, kMostRows));
+    if (d.n2 > 4) d.ub_stride2 = static_cast<uint32_t>(Below(3) * beat_);
+    const uint64_t whole = (d.len + beat_ - 1) / beat_ * beat_;
+    const uint64_t span =
+        (d.n1 - 1) * d.ub_stride1 + (d.n2 - 1) * d.ub_stride2 + whole;
+    d.ub_addr = Place(Beats(Below(known_ - span)), span);
+    const uint64_t begin = stores ? out_ : 0,
+                   size = stores ? kOutBytes : tiles_;
+    d.hbm_addr = (begin + beat_ - 1) / beat_ * beat_ + Below(9) * beat_;
+    const uint64_t room =
+        begin + size - d.hbm_addr - (d.n1 - 1) * d.hbm_stride1 - whole;
+    DataSegment table{absl::StrCat("table ", number_),
+                      tables_ + number_ * kTableBytes,
+                      std::vector<uint8_t>(kTableBytes)};
+    for (uint32_t i = 0; i < d.n2; ++i) {
+      const uint64_t entry = Draw(room / beat_ + 1);
+      for (int b = 0; b < 4; ++b)
+        table.data[4 * i + b] = static_cast<uint8_t>(entry >> 8 * b);
+    }
+    isa::Load load;
+    load.n1 = load.n2 = 1;
+    load.len = 4 * d.n2;
+    load.hbm_addr = tables_ + number_ * kTableBytes;
+    do {
+      load.ub_addr = Place(Beats(Below(known_ - kTableBytes)), kTableBytes);
+    } while (load.ub_addr < d.ub_addr + span &&
+             d.ub_addr < load.ub_addr + kTableBytes);
+    d.index_addr = load.ub_addr;
+    schedule_.Append(load);
+    compiler::Access hbm;
+    hbm.space = compiler::Space::kHbm;
+    hbm.write = stores;
+    hbm.base = static_cast<int64_t>(begin);
+    hbm.len = static_cast<int64_t>(size);
+    schedule_.Append(d, hbm);
+    p_.program.segments.push_back(std::move(table));
+    ++number_;
   }
 
   void Tiles(uint32_t count) {
@@ -330,7 +377,8 @@ class Builder {
   const Preset& preset_;
   std::mt19937_64 random_;
   const uint64_t beat_, ub_, known_;
-  uint64_t tiles_, code_, out_, dump_;
+  uint64_t tiles_, code_, tables_, out_, dump_;
+  uint64_t number_ = 0;  // of tables
   std::vector<RandomProgram> programs_;
   iss::State scratch_;
   compiler::ScheduleBuilder schedule_;

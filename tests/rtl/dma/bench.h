@@ -44,6 +44,7 @@ struct RunResult {
   int64_t most_in_flight = 0;                // beats asked for and not written
   int64_t most_started = 0;                  // descriptors started and not done
   int64_t full = 0;                          // cycles of full_o
+  int64_t table_reads = 0;                   // beats
   int faults = 0;
   isa::Fault fault = isa::Fault::kNone;
   uint64_t fault_addr = 0;

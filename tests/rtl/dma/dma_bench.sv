@@ -41,11 +41,19 @@ module dma_bench
     output logic        wr_valid_o,
     output logic [35:0] wr_addr_o,
     output logic [31:0] wr_data_o [Words],
-    output logic [31:0] wr_mask_o [Masks]
+    output logic [31:0] wr_mask_o [Masks],
+    // Tables of indexed loads and stores.
+    output logic        index_valid_o,
+    // verilator lint_off UNUSEDSIGNAL
+    input  logic        index_ready_i,
+    output logic [24:0] index_addr_o,
+    input  logic        index_rsp_valid_i,
+    input  logic [31:0] index_data_i [Words]
+    // verilator lint_on UNUSEDSIGNAL
 );
   systole_bus_pkg::unit_req_t req;
   systole_bus_pkg::unit_rsp_t rsp;
-  logic [Words*32-1:0]     rd_data, wr_data;
+  logic [Words*32-1:0]     rd_data, wr_data, index_data;
   logic [Masks*32-1:0]     wr_mask;
 
   assign start_ready_o  = rsp.ready;
@@ -64,6 +72,7 @@ module dma_bench
   for (genvar w = 0; w < Words; w++) begin : gen_data
     assign rd_data[w*32+:32] = rd_rsp_data_i[w];
     assign wr_data_o[w]      = wr_data[w*32+:32];
+    assign index_data[w*32+:32] = index_data_i[w];
   end
   for (genvar w = 0; w < Masks; w++) begin : gen_mask
     assign wr_mask_o[w] = wr_mask[w*32+:32];
@@ -78,7 +87,8 @@ module dma_bench
         .req_i(req), .rsp_o(rsp),
         .rd_valid_o, .rd_ready_i, .rd_addr_o, .rd_rsp_valid_i, .rd_rsp_data_i(rd_data),
         .ub_valid_o(wr_valid_o), .ub_ready_i(wr_ready_i), .ub_addr_o(wr_addr_o[24:0]),
-        .ub_data_o(wr_data), .ub_mask_o(wr_mask)
+        .ub_data_o(wr_data), .ub_mask_o(wr_mask),
+        .index_valid_o, .index_ready_i, .index_addr_o, .index_rsp_valid_i, .index_data_i(index_data)
     );
   end else if (Unit == 1) begin : gen_store
     assign full_o           = 1'b0;
@@ -89,10 +99,13 @@ module dma_bench
         .req_i(req), .rsp_o(rsp),
         .ub_valid_o(rd_valid_o), .ub_ready_i(rd_ready_i), .ub_addr_o(rd_addr_o[24:0]),
         .ub_rsp_valid_i(rd_rsp_valid_i), .ub_data_i(rd_data),
-        .wr_valid_o, .wr_ready_i, .wr_addr_o, .wr_data_o(wr_data), .wr_mask_o(wr_mask)
+        .wr_valid_o, .wr_ready_i, .wr_addr_o, .wr_data_o(wr_data), .wr_mask_o(wr_mask),
+        .index_valid_o, .index_ready_i, .index_addr_o, .index_rsp_valid_i, .index_data_i(index_data)
     );
   end else begin : gen_weights
-    assign wr_addr_o = '0;
+    assign wr_addr_o     = '0;
+    assign index_valid_o = 1'b0;
+    assign index_addr_o  = '0;
     assign wr_mask   = '1;
     // verilator lint_off UNUSEDSIGNAL
     logic        wf_transpose;  // of tiles from the unified buffer: tiles_bench.sv

@@ -27,7 +27,8 @@ class DmaTest : public ::testing::TestWithParam<Params> {
  protected:
   Kind kind() const { return std::get<0>(GetParam()); }
   const Preset& preset() const { return *FindPreset(std::get<1>(GetParam())); }
-  bool nano() const { return preset().name == "nano"; }
+  bool nano() const { return preset().name != "v1"; }  // of its size
+  bool bf16() const { return preset().cell == Cell::kBf16; }
   bool weights() const { return kind() == Kind::kWeights; }
   uint64_t beat() const { return preset().beat_bytes(); }
   std::unique_ptr<Unit> Make(uint32_t seed) {
@@ -189,6 +190,83 @@ TEST_P(DmaTest, ABeatACycle) {
   }
 }
 
+// Rows from a table, of one beat and of more, as fast as others.
+TEST_P(DmaTest, ARowACycle) {
+  if (!bf16()) return;
+  auto unit = Make(6);
+  Traffic t;
+  t.latency = kind() == Kind::kStore ? 2 : 100;
+  t.fifo = 2048;
+  for (const uint32_t beats : {1, 2, 5}) {
+    // A table without wild entries.
+    isa::Load f = isa::Load::Decode(Linear(1 << 20, beats, beats));
+    f.header.flags = isa::Load::kIndexed;
+    f.n2 = 16;
+    f.ub_stride2 = f.len;
+    const auto wild = [&] {
+      for (uint32_t i = 0; i < f.n2; ++i)
+        if (EntryAt(f.index_addr + 4 * i) > 127) return true;
+      return false;
+    };
+    while (wild()) f.index_addr += static_cast<uint32_t>(beat());
+    f.n2 = 16;
+    const int64_t all = int64_t{beats} * f.n2;
+    const RunResult r = unit->Run({f.Encode()}, t);
+    ASSERT_EQ(static_cast<int64_t>(r.reads.size()), all);
+    EXPECT_EQ(r.reads.back() - r.reads.front(), all - 1) << beats;
+    EXPECT_EQ(r.table_reads, static_cast<int64_t>(4 * f.n2 / beat()));
+    // Start, table, request, buffer, completion.
+    EXPECT_LE(r.cycles, all + t.latency + 13);
+  }
+}
+
+// A table begins at any entry of the unified buffer's last beats, and may end
+// with it.
+TEST_P(DmaTest, TablesEndInside) {
+  if (!bf16()) return;
+  const uint64_t entries = beat() / 4;
+  for (uint32_t n2 = 1; n2 <= 3 * entries; ++n2) {
+    isa::Load f = isa::Load::Decode(Linear(0, 1, 1));
+    f.header.flags = isa::Load::kIndexed;
+    f.n2 = n2;
+    f.index_addr = static_cast<uint32_t>(preset().ub_bytes - 2 * beat());
+    auto unit = Make(n2);
+    const RunResult r = unit->Run({f.Encode()}, {});
+    if (n2 <= 2 * entries) continue;
+    EXPECT_EQ(r.fault, Fault::kUbRange) << n2;
+    EXPECT_EQ(r.fault_addr, static_cast<uint64_t>(preset().ub_bytes)) << n2;
+    EXPECT_EQ(r.table_reads, 0) << n2;
+  }
+}
+
+// The sum of an address and an entry has more bits than an address.
+TEST_P(DmaTest, RowsDoNotWrap) {
+  if (!bf16()) return;
+  auto unit = Make(8);
+  isa::Load f = isa::Load::Decode(Linear((uint64_t{1} << 36) - beat(), 1, 1));
+  f.header.flags = isa::Load::kIndexed;
+  const uint64_t base = f.hbm_addr / beat();
+  while (base + EntryAt(f.index_addr) < uint64_t{1} << 32)
+    f.index_addr += static_cast<uint32_t>(beat());
+  const RunResult r = unit->Run({f.Encode()}, {});
+  EXPECT_EQ(r.fault, Fault::kHbmRange);
+  EXPECT_EQ(r.reads.size(), 0u);
+}
+
+// A freeze at each cycle of a table.
+TEST_P(DmaTest, FreezesInATable) {
+  if (!bf16()) return;
+  isa::Load f = isa::Load::Decode(Linear(0, 1, 1));
+  f.header.flags = isa::Load::kIndexed;
+  f.n2 = static_cast<uint32_t>(4 * beat());
+  for (int at = 1; at < 40; ++at) {
+    auto unit = Make(at);
+    Traffic t;
+    t.freeze_at = at;
+    EXPECT_EQ(unit->Run({f.Encode()}, t).faults, 0) << at;
+  }
+}
+
 // The next descriptor's first request follows the last without a gap.
 TEST_P(DmaTest, DescriptorsFollowEachOther) {
   auto unit = Make(3);
@@ -300,6 +378,11 @@ INSTANTIATE_TEST_SUITE_P(Units, DmaTest,
                                                               Kind::kStore,
                                                               Kind::kWeights),
                                             ::testing::Values("nano", "v1")),
+                         Name);
+INSTANTIATE_TEST_SUITE_P(Bf16, DmaTest,
+                         ::testing::Combine(::testing::Values(Kind::kLoad,
+                                                              Kind::kStore),
+                                            ::testing::Values("mini")),
                          Name);
 
 }  // namespace

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Shows that the benches of the DMA units see faults: changes one line of the RTL at a time, builds load or weights at `nano`, tiles at
+"""Shows that the benches of the DMA units see faults: changes one line of the RTL at a time, builds weights at `nano`, load or tiles at
 `mini`, or send at `minichip`, and expects a failure. Each entry of MUTANTS: file, text that occurs once, what takes its place."""
 
 import pathlib
@@ -15,6 +15,7 @@ WEIGHTS = "dma/systole_weight_loader.sv"
 TILES = "dma/systole_tile_loader.sv"
 SEND = "dma/systole_dma_send.sv"
 SHARE = "dma/systole_dma_share.sv"
+INDEX = "dma/systole_dma_index.sv"
 
 MUTANTS = [
     # The descriptor as it is taken.
@@ -25,22 +26,49 @@ MUTANTS = [
     (WALK, "hbm_limit_t'({1'b0, hbm_next_q}) > hbm_limit_q", "hbm_limit_t'({1'b0, hbm_next_q}) >= hbm_limit_q"),
     (WALK, "ub_limit_t'({1'b0, ub_next_q}) > ub_limit_q", "1'b0"),
     (WALK, "d.len == '0 || d.n1 == '0 || d.n2 == '0", "d.len == '0 || d.n1 == '0"),
-    (WALK, "| d.ub_stride2[Shift-1:0]) != '0", ") != '0"),
+    (WALK, "| d.ub_stride1[Shift-1:0] | d.ub_stride2[Shift-1:0]", "| d.ub_stride1[Shift-1:0]"),
     # The next run.
     (WALK, "n1_last ? hbm_row_q : hbm_next_q", "hbm_next_q"),
     (WALK, "n1_left_q  <= n1_last ? d_q.n1 : n1_left_q - 1'b1;", "n1_left_q  <= n1_left_q - 1'b1;"),
     (WALK, "last_run_q       <= n1_last && n2_last;", "last_run_q       <= n2_last;"),
     (WALK, "else if (move && n1_last && n2_last) next_valid_q <= 1'b0;", "else if (move && n1_last) next_valid_q <= 1'b0;"),
     # The run at hand.
-    (WALK, "next_valid_q && (!active_q || (step && run_last))", "next_valid_q && !active_q"),
+    (WALK, "(!active_q || (step && run_last))", "!active_q"),
     (WALK, "!next_valid_q && !(active_q && bad_q != '0) && !freeze_i", "!next_valid_q && !freeze_i"),
     (WALK, "beat_valid_o  = active_q && bad_q == '0 && !freeze_i", "beat_valid_o  = active_q && bad_q == '0"),
     (WALK, "run_last ? tail_q : '0", "tail_q"),
     (WALK, "if (fault_valid_o) stopped_q <= 1'b1;", ""),
-    (WALK, "hbm_q < hbm_base || hbm_q > hbm_end_i[AddrBits:Shift] ? hbm_q :", "1'b1 ? hbm_q :"),
-    (WALK, "|| hbm_next_q < hbm_base;", ";"),
+    (WALK, "over_run_q || hbm_q < hbm_base || hbm_q > hbm_end_i[AddrBits:Shift]", "1'b1"),
+    (WALK, "|| hbm_next_q < hbm_base ||", "||"),
     (WALK, "hbm_q < hbm_base || hbm_q >", "hbm_q >"),
     (LOAD, "assign beat_ready = credit && (!rd_valid_q || rd_ready_i);", "assign beat_ready = !rd_valid_q || rd_ready_i;"),
+    # Rows of a table.
+    (WALK, "(indexed ? d.index_addr[Shift-1:0] : '0)", "'0"),
+    (WALK, "32'(table_end_q) > UbBytes / 4", "32'(table_end_q) > UbBytes / 4 + 1"),
+    (WALK, "32'(table_end_q) > UbBytes / 4", "32'(table_end_q) >= UbBytes / 4"),
+    (WALK, "+ EntryBits'(d.n2)", ""),
+    (WALK, "move && n1_last && !n2_last && indexed_q;", "move && !n2_last && indexed_q;"),
+    (WALK, "next_row || (waits_q && next_valid_q);", "waits_q && next_valid_q;"),
+    (WALK, "(!waits_q || faulty) &&", "!waits_q &&"),
+    (WALK, "(!waits_q || faulty) &&", ""),
+    (WALK, "else if (row_ready) waits_q <= !row_valid;", "else if (row_ready) waits_q <= 1'b0;"),
+    (WALK, "hbm_next_q < hbm_base || over_q;", "hbm_next_q < hbm_base;"),
+    (WALK, "over_run_q || hbm_q <", "hbm_q <"),
+    (WALK, "indexed_q && !faulty), .table_i", "indexed_q), .table_i"),
+    (WALK, "32'(d_q.index_addr) > UbBytes ? AddrBits'(d_q.index_addr) :", ""),
+    (LOAD, "drained_q || !indexed;", "1'b1;"),
+    (LOAD, "drained_q <= walk_idle && all_back;", "drained_q <= walk_idle;"),
+    (LOAD, "drained_q <= walk_idle && all_back;", "drained_q <= all_back;"),
+    (INDEX, "(!ub_valid_q || ub_ready_i) && !freeze_i;", "(!ub_valid_q || ub_ready_i);"),
+    (INDEX, "beats_q != '0 && credit &&", "beats_q != '0 &&"),
+    (INDEX, "17'(entries_i) + 17'(Words - 1)", "17'(entries_i)"),
+    (INDEX, "17'(entries_i) + 17'(Words - 1)", "17'(entries_i) + 17'(Words)"),
+    (INDEX, "word_q == WordBits'(Words - 1) || left_q == 16'd1", "word_q == WordBits'(Words - 1)"),
+    (INDEX, "entry_valid_q && (!row_valid_q || row_ready_i);", "entry_valid_q && !row_valid_q;"),
+    (INDEX, "beat_valid && (!entry_valid_q || add);", "beat_valid && !entry_valid_q;"),
+    (INDEX, "RowBits'(base_i) + RowBits'(entry_q)", "RowBits'(entry_q)"),
+    (INDEX, "RowBits'(base_i) + RowBits'(entry_q)", "RowBits'(base_i) + RowBits'(entry_q[30:0])"),
+    (INDEX, "if (start_i) word_q <= '0;", "if (start_i) word_q <= word_q;"),
     # Weights.
     (WEIGHTS, "asked_q ? room2_q : room1_q", "room1_q"),
     (WEIGHTS, ">= end_d ||", "> end_d ||"),
@@ -100,21 +128,23 @@ MUTANTS = [
     (SEND, "busy_o        = packet_valid || send_valid_o;", "busy_o        = packet_valid;"),
     (SEND, "(ub_valid_o && !asked_q) || moved_q", "ub_valid_o && !asked_q"),
     (SEND, "(ub_valid_o && !asked_q) || moved_q", "ub_valid_o || moved_q"),
-    # Two at a port of the unified buffer.
-    (SHARE, "held_q ? pick_q : valid_i == 2'b11", "valid_i == 2'b11"),
-    (SHARE, "if (asked && ub_ready_i) turn_q <= !pick;", ""),
-    (SHARE, "asked && ub_ready_i ? 2'b01 << pick : 2'b00;", "asked && ub_ready_i ? valid_i : 2'b00;"),
+    # Several at a port of the unified buffer.
+    (SHARE, "if (held_q) pick = pick_q;", ""),
+    (SHARE, "if (asked && ub_ready_i) last_q <= pick;", ""),
+    (SHARE, "asked && ub_ready_i ? Units'(1) << pick : '0;", "asked && ub_ready_i ? valid_i : '0;"),
     (SHARE, "valid_i[pick] && room;", "valid_i[pick];"),
-    (SHARE, "ub_rsp_valid_i ? 2'b01 << owner : 2'b00;", "ub_rsp_valid_i ? 2'b10 >> owner : 2'b00;"),
-    (SHARE, "addr_i[pick]", "addr_i[turn_q]"),
+    (SHARE, "ub_rsp_valid_i ? Units'(1) << owner : '0;", "ub_rsp_valid_i ? Units'(1) << ~owner : '0;"),
+    (SHARE, "addr_i[pick]", "addr_i[last_q]"),
+    (SHARE, "i - 1 > 32'(last_q)", "i - 1 >= 32'(last_q)"),
+    (SHARE, "i - 1 > 32'(last_q)", "i > 32'(last_q) + 2"),
 ]
 
 BENCHES = [
-    mutation.Bench("dma_bench", "Vload_nano", "tests/rtl/dma/dma_bench.sv", ("-GPreset=0", "-GUnit=0"), "*/load_nano"),
+    mutation.Bench("dma_bench", "Vload_mini", "tests/rtl/dma/dma_bench.sv", ("-GPreset=3", "-GUnit=0"), "*/load_mini"),
     mutation.Bench("dma_bench", "Vweights_nano", "tests/rtl/dma/dma_bench.sv", ("-GPreset=0", "-GUnit=2"), "*/weights_nano"),
     mutation.Bench("tiles_bench", "Vtiles_mini", "tests/rtl/dma/tiles_bench.sv", ("-GPreset=3",), "*-*V2*"),
     mutation.Bench("send_bench", "Vsend_minichip", "tests/rtl/dma/send_bench.sv", ("-GPreset=8",), "SendTest/0.*"),
-    mutation.Bench("systole_dma_share", "Vshare", "rtl/dma/systole_dma_share.sv"),
+    mutation.Bench("systole_dma_share", "Vshare", "rtl/dma/systole_dma_share.sv", ("-GUnits=4",)),
 ]
 
 

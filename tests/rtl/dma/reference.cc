@@ -28,6 +28,8 @@ isa::Load Fields(Kind kind, const Preset& p, const isa::Descriptor& d) {
 isa::Descriptor Encode(Kind kind, const isa::Load& f) {
   if (kind == Kind::kLoad) return f.Encode();
   isa::Store s;
+  s.header.flags = f.header.flags;
+  s.index_addr = f.index_addr;
   s.hbm_addr = f.hbm_addr;
   s.ub_addr = f.ub_addr;
   s.len = f.len;
@@ -38,6 +40,10 @@ isa::Descriptor Encode(Kind kind, const isa::Load& f) {
   s.hbm_stride2 = f.hbm_stride2;
   s.ub_stride2 = f.ub_stride2;
   return s.Encode();
+}
+
+bool Indexed(Kind kind, const isa::Load& f) {
+  return kind != Kind::kWeights && (f.header.flags & isa::Load::kIndexed) != 0;
 }
 
 class Walk {
@@ -57,10 +63,20 @@ class Walk {
           uint64_t{f.ub_stride1}, f.hbm_stride2, uint64_t{f.ub_stride2}}) {
       if (v % beat != 0) return Stop(Fault::kMisaligned, v);
     }
+    out_.begins.push_back(static_cast<int64_t>(out_.beats.size()));
+    const bool indexed = Indexed(kind_, f);
+    if (indexed && f.index_addr % beat != 0)
+      return Stop(Fault::kMisaligned, f.index_addr);
+    for (uint64_t i2 = 0; indexed && i2 < f.n2; ++i2) {
+      const uint64_t at = (f.index_addr + 4 * i2) / beat * beat;
+      if (at + beat > static_cast<uint64_t>(preset_.ub_bytes))
+        return Stop(Fault::kUbRange, at);
+    }
     for (uint64_t i2 = 0; i2 < f.n2; ++i2) {
+      const uint64_t row =
+          indexed ? beat * EntryAt(f.index_addr + 4 * i2) : i2 * f.hbm_stride2;
       for (uint64_t i1 = 0; i1 < f.n1; ++i1) {
-        const uint64_t hbm =
-            f.hbm_addr + i2 * f.hbm_stride2 + i1 * f.hbm_stride1;
+        const uint64_t hbm = f.hbm_addr + row + i1 * f.hbm_stride1;
         const uint64_t ub = uint64_t{f.ub_addr} + i2 * uint64_t{f.ub_stride2} +
                             i1 * uint64_t{f.ub_stride1};
         if (!Run(hbm, ub, f.len)) return false;
@@ -118,7 +134,30 @@ uint64_t Below(std::mt19937* random, uint64_t n) {
                 : std::uniform_int_distribution<uint64_t>(0, n - 1)(*random);
 }
 
+// Makes a descriptor an indexed one with rows of a size of its own.
+isa::Load WithTable(isa::Load f, const Preset& p, std::mt19937* random) {
+  f.header.flags = isa::Load::kIndexed;
+  f.n2 = static_cast<uint32_t>(1 + Below(random, Below(random, 2) ? 4 : 60));
+  const uint64_t beat = p.beat_bytes(), table = (4 * f.n2 + beat - 1) / beat;
+  const uint64_t most = p.ub_bytes / beat - table;
+  f.index_addr = static_cast<uint32_t>(
+      beat * (Below(random, 8) == 0 ? most : Below(random, most + 1)));
+  if (Below(random, 2))
+    f.len = static_cast<uint32_t>(1 + Below(random, 2 * beat));
+  f.ub_stride2 = static_cast<uint32_t>(beat * Below(random, 6));
+  f.ub_addr = static_cast<uint32_t>(beat * Below(random, 50));
+  f.hbm_stride2 = beat * Below(random, 1000);
+  return f;
+}
+
 }  // namespace
+
+uint32_t EntryAt(uint64_t ub_address) {
+  uint64_t x = (ub_address + 5) * 0x9E3779B97F4A7C15u;
+  x = (x ^ x >> 31) * 0xBF58476D1CE4E5B9u;
+  const uint64_t value = x >> 24;
+  return static_cast<uint32_t>(value % 64 == 0 ? value >> 6 : value >> 6 & 127);
+}
 
 Expected Reference(Kind kind, const Preset& preset, uint64_t hbm_limit,
                    const std::vector<isa::Descriptor>& descriptors,
@@ -170,6 +209,11 @@ isa::Descriptor RandomDescriptor(Kind kind, const Preset& p, uint64_t limit,
   };
   place(limit, &f.hbm_addr, &f.hbm_stride1, &f.hbm_stride2);
   place(p.ub_bytes, &f.ub_addr, &f.ub_stride1, &f.ub_stride2);
+  for (int tries = 0; p.cell == Cell::kBf16 && below(3) == 0 && tries < 100;
+       ++tries) {
+    const isa::Descriptor d = Encode(kind, WithTable(f, p, random));
+    if (Reference(kind, p, limit, {d}).fault == Fault::kNone) return d;
+  }
   return Encode(kind, f);
 }
 
@@ -193,7 +237,9 @@ isa::Descriptor FaultyDescriptor(Kind kind, const Preset& p, uint64_t limit,
       const uint64_t far = below(kHbmSpace / beat) * beat;
       const uint32_t ub_far =
           static_cast<uint32_t>(below((1u << 25) / beat) * beat);
-      switch (below(18)) {
+      const bool indexed = p.cell == Cell::kBf16;
+      if (indexed && below(2)) f = WithTable(f, p, random);
+      switch (below(indexed ? 22 : 18)) {
         case 0:
           f.len = 0;
           break;
@@ -248,6 +294,18 @@ isa::Descriptor FaultyDescriptor(Kind kind, const Preset& p, uint64_t limit,
         case 17:
           f.hbm_addr += beat;
           f.ub_addr += static_cast<uint32_t>(beat);
+          break;
+        case 18:
+          f.index_addr += offset;
+          break;
+        case 19:
+          f.index_addr = ub_far;
+          break;
+        case 20:
+          f.n2 = static_cast<uint32_t>(1 + below(65535));
+          break;
+        case 21:  // numbers of rows that are beyond the memory
+          f = WithTable(f, p, random);
           break;
       }
       d = Encode(kind, f);

@@ -25,18 +25,23 @@ struct Beat {
 };
 
 struct Expected {
-  std::vector<Beat> beats;  // before the fault, if there is one
-  int64_t complete = 0;     // descriptors before the fault
+  std::vector<Beat> beats;      // before the fault, if there is one
+  std::vector<int64_t> begins;  // first beat of each descriptor
+  int64_t complete = 0;         // descriptors before the fault
   isa::Fault fault = isa::Fault::kNone;
   uint64_t fault_addr = 0;
 };
+
+// The numbers in the unified buffer at this address: one in 64 is anything,
+// the others are small.
+uint32_t EntryAt(uint64_t ub_address);
 
 Expected Reference(Kind kind, const Preset& preset, uint64_t hbm_limit,
                    const std::vector<isa::Descriptor>& descriptors,
                    uint64_t hbm_base = 0);
 
 // A descriptor that does not fault. Strides are anything from 0 (or below the
-// run) to what the memories hold.
+// run) to what the memories hold. In bf16 cores one in three is indexed.
 isa::Descriptor RandomDescriptor(Kind kind, const Preset& preset,
                                  uint64_t hbm_limit, std::mt19937* random);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 
+#include "Vload_mini.h"
 #include "Vload_nano.h"
 #include "Vload_v1.h"
+#include "Vstore_mini.h"
 #include "Vstore_nano.h"
 #include "Vstore_v1.h"
 #include "Vweights_nano.h"
@@ -25,6 +27,11 @@ std::unique_ptr<Unit> Make(Kind kind, std::string_view preset, uint32_t seed) {
 
 std::unique_ptr<Unit> MakeUnit(Kind kind, std::string_view preset,
                                uint32_t seed) {
+  const Preset& p = *FindPreset(preset);
+  if (preset == "mini" && kind == Kind::kLoad)
+    return std::make_unique<VerilatedUnit<Vload_mini>>(kind, p, seed);
+  if (preset == "mini")
+    return std::make_unique<VerilatedUnit<Vstore_mini>>(kind, p, seed);
   switch (kind) {
     case Kind::kLoad:
       return Make<Vload_nano, Vload_v1>(kind, preset, seed);

@@ -42,20 +42,21 @@ class VerilatedUnit : public Unit {
     Model& m = *model_;
     m.clk_i = m.rst_ni = 0;
     m.eval();
-    m.freeze_i = m.rd_rsp_valid_i = 0;
+    m.freeze_i = m.rd_rsp_valid_i = m.index_rsp_valid_i = 0;
     m.wf_free_i = 0;
     for (int i = 0; i < 3; ++i) {
       m.start_valid_i = i == 0;
-      m.rd_ready_i = m.wr_ready_i = random_() & 1;
+      m.rd_ready_i = m.wr_ready_i = m.index_ready_i = random_() & 1;
       Clock();
       EXPECT_FALSE(m.rd_valid_o || m.wr_valid_o || m.done_o || m.progress_o ||
-                   m.fault_valid_o || m.full_o)
+                   m.fault_valid_o || m.full_o || m.index_valid_o)
           << "cycle " << i << " of a reset";
     }
     context_.gotError(false);
     m.rst_ni = 1;
     pending_.clear();
-    held_read_ = held_write_ = moved_ = false;
+    tables_.clear();
+    held_read_ = held_write_ = held_index_ = moved_ = false;
   }
 
   RunResult Run(const std::vector<isa::Descriptor>& descriptors,
@@ -88,12 +89,14 @@ class VerilatedUnit : public Unit {
             offering ? descriptors[next][w / 2] >> (w % 2 * 32) : random_());
       }
       m.rd_ready_i = !Chance(t.hold_read);
+      m.index_ready_i = !Chance(t.hold_read);
       m.wr_ready_i = !t.block_writes && !Chance(t.hold_write);
       if (kind_ == Kind::kWeights) {
         if (m.wr_ready_i && fifo_free < fifo) ++fifo_free;
         m.wf_free_i = static_cast<uint16_t>(fifo_free);
       }
       Answer(t);
+      AnswerIndex(t);
       m.eval();
       const bool held_before = held_read_;
       CheckHolds();
@@ -103,6 +106,8 @@ class VerilatedUnit : public Unit {
       EXPECT_EQ(m.progress_o, moved_ || asks) << where();
       // A store's beat may have been on its way to the port.
       if (asks && frozen) ++late_asks;
+      EXPECT_FALSE(frozen && m.index_valid_o && !held_index_) << where();
+      CheckIndex();
       EXPECT_LE(late_asks, kind_ == Kind::kStore ? 1 : 0) << where();
       EXPECT_EQ(m.done_o, due == cycle_) << where();
       if (m.done_o) {
@@ -138,6 +143,13 @@ class VerilatedUnit : public Unit {
         EXPECT_TRUE(kind_ != Kind::kWeights || fifo_free >= 0) << where();
       }
       frozen = m.freeze_i;
+      if (m.index_valid_o && m.index_ready_i) {
+        ++r.table_reads;
+        // What is loaded before may be the table.
+        if (kind_ == Kind::kLoad && next <= want.begins.size())
+          EXPECT_GE(write, want.begins[next - 1]) << where();
+        tables_.push_back({cycle_ + 2, m.index_addr_o});
+      }
       if (m.rd_valid_o && m.rd_ready_i) {
         r.reads.push_back(cycle_);
         const bool known = ask < static_cast<int64_t>(want.beats.size());
@@ -217,6 +229,32 @@ class VerilatedUnit : public Unit {
     if (m.rd_rsp_valid_i) pending_.pop_front();
   }
 
+  // The unified buffer answers two cycles later, or behind another unit.
+  void AnswerIndex(const Traffic& t) {
+    Model& m = *model_;
+    const bool due = !tables_.empty() && tables_.front().cycle <= cycle_;
+    m.index_rsp_valid_i = due && !Chance(t.hold_answer);
+    for (int64_t w = 0; w < beat_ / 4; ++w) {
+      m.index_data_i[w] = m.index_rsp_valid_i
+                              ? EntryAt(tables_.front().address + 4 * w)
+                              : static_cast<uint32_t>(random_());
+    }
+    if (m.index_rsp_valid_i) tables_.pop_front();
+  }
+
+  void CheckIndex() {
+    const Model& m = *model_;
+    EXPECT_TRUE(!held_index_ ||
+                (m.index_valid_o && m.index_addr_o == last_index_))
+        << where();
+    held_index_ = m.index_valid_o && !m.index_ready_i;
+    last_index_ = m.index_addr_o;
+    EXPECT_TRUE(!m.index_valid_o ||
+                (m.index_addr_o % beat_ == 0 &&
+                 m.index_addr_o < static_cast<uint64_t>(preset_.ub_bytes)))
+        << where();
+  }
+
   // What was refused in the cycle before is still offered.
   void CheckHolds() {
     const Model& m = *model_;
@@ -268,10 +306,11 @@ class VerilatedUnit : public Unit {
   const uint64_t salt_;
   VerilatedContext context_;
   std::unique_ptr<Model> model_;
-  std::deque<Pending> pending_;
+  std::deque<Pending> pending_, tables_;
   int64_t cycle_ = 0;
-  bool held_read_ = false, held_write_ = false, moved_ = false;
-  uint64_t last_read_ = 0, last_write_ = 0;
+  bool held_read_ = false, held_write_ = false, held_index_ = false;
+  bool moved_ = false;
+  uint64_t last_read_ = 0, last_write_ = 0, last_index_ = 0;
   std::vector<uint32_t> last_data_, last_mask_;
 };
 

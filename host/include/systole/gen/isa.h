@@ -128,6 +128,7 @@ struct Header {
 // copy n2 x n1 runs of len bytes from HBM to the unified buffer.
 struct Load {
   static constexpr Opcode kOpcode = Opcode::kLoad;
+  static constexpr uint8_t kIndexed = 1;  // repetition i2 of the inner loop starts at hbm_addr + beat x entry i2 of the table at index_addr; hbm_stride2 takes no part
   Header header = {static_cast<uint8_t>(kOpcode)};
   uint64_t hbm_addr = 0;  // HBM byte address of the first run; multiple of the beat
   uint32_t ub_addr = 0;  // unified buffer byte address of the first run; multiple of the beat
@@ -138,6 +139,7 @@ struct Load {
   uint32_t ub_stride1 = 0;  // unified buffer bytes from a run to the next; multiple of the beat
   uint64_t hbm_stride2 = 0;  // HBM bytes from an inner loop's start to the next; multiple of the beat
   uint32_t ub_stride2 = 0;  // unified buffer bytes from an inner loop's start to the next; multiple of the beat
+  uint32_t index_addr = 0;  // indexed: unified buffer byte address of a table of n2 unsigned 32-bit numbers of beats; multiple of the beat; otherwise it takes no part
 
   constexpr Descriptor Encode() const {
     Descriptor d{};
@@ -155,6 +157,7 @@ struct Load {
     PutBits(d, 250, 25, static_cast<uint64_t>(ub_stride1));
     PutBits(d, 275, 36, static_cast<uint64_t>(hbm_stride2));
     PutBits(d, 311, 25, static_cast<uint64_t>(ub_stride2));
+    PutBits(d, 336, 25, static_cast<uint64_t>(index_addr));
     return d;
   }
   static constexpr Load Decode(const Descriptor& d) {
@@ -173,6 +176,7 @@ struct Load {
     r.ub_stride1 = static_cast<decltype(r.ub_stride1)>(GetBits(d, 250, 25));
     r.hbm_stride2 = static_cast<decltype(r.hbm_stride2)>(GetBits(d, 275, 36));
     r.ub_stride2 = static_cast<decltype(r.ub_stride2)>(GetBits(d, 311, 25));
+    r.index_addr = static_cast<decltype(r.index_addr)>(GetBits(d, 336, 25));
     return r;
   }
   // True when every field fits its width: Decode(Encode()) gives the same back.
@@ -187,13 +191,15 @@ struct Load {
            r.hbm_stride1 == hbm_stride1 &&
            r.ub_stride1 == ub_stride1 &&
            r.hbm_stride2 == hbm_stride2 &&
-           r.ub_stride2 == ub_stride2;
+           r.ub_stride2 == ub_stride2 &&
+           r.index_addr == index_addr;
   }
 };
 
 // copy n2 x n1 runs of len bytes from the unified buffer to HBM.
 struct Store {
   static constexpr Opcode kOpcode = Opcode::kStore;
+  static constexpr uint8_t kIndexed = 1;  // repetition i2 of the inner loop starts at hbm_addr + beat x entry i2 of the table at index_addr; hbm_stride2 takes no part
   Header header = {static_cast<uint8_t>(kOpcode)};
   uint64_t hbm_addr = 0;  // HBM byte address of the first run; multiple of the beat
   uint32_t ub_addr = 0;  // unified buffer byte address of the first run; multiple of the beat
@@ -204,6 +210,7 @@ struct Store {
   uint32_t ub_stride1 = 0;  // unified buffer bytes from a run to the next; multiple of the beat
   uint64_t hbm_stride2 = 0;  // HBM bytes from an inner loop's start to the next; multiple of the beat
   uint32_t ub_stride2 = 0;  // unified buffer bytes from an inner loop's start to the next; multiple of the beat
+  uint32_t index_addr = 0;  // indexed: unified buffer byte address of a table of n2 unsigned 32-bit numbers of beats; multiple of the beat; otherwise it takes no part
 
   constexpr Descriptor Encode() const {
     Descriptor d{};
@@ -221,6 +228,7 @@ struct Store {
     PutBits(d, 250, 25, static_cast<uint64_t>(ub_stride1));
     PutBits(d, 275, 36, static_cast<uint64_t>(hbm_stride2));
     PutBits(d, 311, 25, static_cast<uint64_t>(ub_stride2));
+    PutBits(d, 336, 25, static_cast<uint64_t>(index_addr));
     return d;
   }
   static constexpr Store Decode(const Descriptor& d) {
@@ -239,6 +247,7 @@ struct Store {
     r.ub_stride1 = static_cast<decltype(r.ub_stride1)>(GetBits(d, 250, 25));
     r.hbm_stride2 = static_cast<decltype(r.hbm_stride2)>(GetBits(d, 275, 36));
     r.ub_stride2 = static_cast<decltype(r.ub_stride2)>(GetBits(d, 311, 25));
+    r.index_addr = static_cast<decltype(r.index_addr)>(GetBits(d, 336, 25));
     return r;
   }
   // True when every field fits its width: Decode(Encode()) gives the same back.
@@ -253,7 +262,8 @@ struct Store {
            r.hbm_stride1 == hbm_stride1 &&
            r.ub_stride1 == ub_stride1 &&
            r.hbm_stride2 == hbm_stride2 &&
-           r.ub_stride2 == ub_stride2;
+           r.ub_stride2 == ub_stride2 &&
+           r.index_addr == index_addr;
   }
 };
 
@@ -1308,6 +1318,10 @@ inline constexpr FieldInfo kLoadFields[] = {
     {"ub_stride1", 250, 25, 1, false, "unified buffer bytes from a run to the next; multiple of the beat"},
     {"hbm_stride2", 275, 36, 1, false, "HBM bytes from an inner loop's start to the next; multiple of the beat"},
     {"ub_stride2", 311, 25, 1, false, "unified buffer bytes from an inner loop's start to the next; multiple of the beat"},
+    {"index_addr", 336, 25, 1, false, "indexed: unified buffer byte address of a table of n2 unsigned 32-bit numbers of beats; multiple of the beat; otherwise it takes no part"},
+};
+inline constexpr FlagInfo kLoadFlags[] = {
+    {"indexed", 0, "repetition i2 of the inner loop starts at hbm_addr + beat x entry i2 of the table at index_addr; hbm_stride2 takes no part", 2},
 };
 inline constexpr FieldInfo kStoreFields[] = {
     {"hbm_addr", 96, 36, 1, false, "HBM byte address of the first run; multiple of the beat"},
@@ -1319,6 +1333,10 @@ inline constexpr FieldInfo kStoreFields[] = {
     {"ub_stride1", 250, 25, 1, false, "unified buffer bytes from a run to the next; multiple of the beat"},
     {"hbm_stride2", 275, 36, 1, false, "HBM bytes from an inner loop's start to the next; multiple of the beat"},
     {"ub_stride2", 311, 25, 1, false, "unified buffer bytes from an inner loop's start to the next; multiple of the beat"},
+    {"index_addr", 336, 25, 1, false, "indexed: unified buffer byte address of a table of n2 unsigned 32-bit numbers of beats; multiple of the beat; otherwise it takes no part"},
+};
+inline constexpr FlagInfo kStoreFlags[] = {
+    {"indexed", 0, "repetition i2 of the inner loop starts at hbm_addr + beat x entry i2 of the table at index_addr; hbm_stride2 takes no part", 2},
 };
 inline constexpr FieldInfo kSendFields[] = {
     {"hbm_addr", 96, 36, 1, false, "byte address of the first run in the destination's own memory; multiple of the beat"},
@@ -1521,9 +1539,9 @@ inline constexpr FieldInfo kVrunFields[] = {
 };
 inline constexpr std::array<OpInfo, 14> kOps = {{
     {"load", Opcode::kLoad, Queue::kLoad, "copy n2 x n1 runs of len bytes from HBM to the unified buffer",
-     kLoadFields, 9, nullptr, 0, 336, 3, false},
+     kLoadFields, 10, kLoadFlags, 1, 361, 3, false},
     {"store", Opcode::kStore, Queue::kStore, "copy n2 x n1 runs of len bytes from the unified buffer to HBM",
-     kStoreFields, 9, nullptr, 0, 336, 3, false},
+     kStoreFields, 10, kStoreFlags, 1, 361, 3, false},
     {"send", Opcode::kSend, Queue::kSend, "copy n2 x n1 runs of len bytes from the unified buffer to the memory of a core of the device, then post one of its link flags",
      kSendFields, 13, kSendFlags, 3, 350, 3, true},
     {"weights", Opcode::kWeights, Queue::kWeight, "push tiles of Rows x Cols weights from HBM into the weight FIFO",
