@@ -11,6 +11,7 @@
 #include "host/compiler/kernels/lane_functions.h"
 #include "host/compiler/kernels/lane_lowering.h"
 #include "host/compiler/kernels/lane_memory.h"
+#include "host/compiler/kernels/window_starts.h"
 #include "host/compiler/kernels/windows.h"
 #include "host/ir/hlo/fold.h"
 #include "host/ir/index.h"
@@ -39,6 +40,7 @@ class Indexed {
         builder_(preset),
         copier_(preset),
         windows_(WindowsOf(node)),
+        offsets_(windows_.Offsets()),
         count_(windows_.count()),
         size_(ir::ElementBytes(node.type.element)),
         writes_(node.op == ir::Op::kHloScatter ||
@@ -56,7 +58,7 @@ class Indexed {
       if (bytes > 0)
         builder_.Load(static_cast<int>(i), 0, operands_[i].at, bytes);
     }
-    if (!windows_.behind.empty()) builder_.LoadData(Behind(), behind_.at);
+    if (!offsets_.empty()) builder_.LoadData(Behind(), behind_.at);
     const bool any = count_ * windows_.elements() > 0;
     if (any) {
       if (absl::Status s = MakeTable(); !s.ok()) return s;
@@ -91,8 +93,8 @@ class Indexed {
     for (size_t i = 0; i < windows_.starts.size(); ++i)
       starts_.push_back(builder_.Place("starts", 4 * count_));
     table_ = builder_.Place("table", 4 * count_);
-    behind_ = builder_.Place("behind",
-                             4 * static_cast<int64_t>(windows_.behind.size()));
+    behind_ =
+        builder_.Place("behind", 4 * static_cast<int64_t>(offsets_.size()));
     if (windows_.left_out)
       beside_ = builder_.Place("beside", windows_.span() * size_);
     // Windows that are not at a constant distance are first copied into that
@@ -188,7 +190,7 @@ class Indexed {
 
   std::vector<uint32_t> Behind() const {
     std::vector<uint32_t> bytes;
-    for (const int64_t elements : windows_.behind)
+    for (const int64_t elements : offsets_)
       bytes.push_back(static_cast<uint32_t>(elements * size_));
     return bytes;
   }
@@ -203,23 +205,16 @@ class Indexed {
       const Lane start = FromMemory(
           graph, type,
           graph.Load({static_cast<int>(i), StorageOf(type), Pattern::kStream}));
-      // As an unsigned number, a negative start is larger than every size.
-      const Lane top = g.K(int64_t{1} << 31);
-      const Lane last = g.K(s.size - s.window);
-      const Lane beyond =
-          g(Op::kIlt, g(Op::kIxor, last, top), g(Op::kIxor, start, top));
       Lane at = start;
       if (windows_.left_out) {
-        const Lane fits = Not(graph, beyond);
+        const Lane fits = Not(graph, Beyond(graph, s, start));
         inside = inside < 0 ? fits : g(Op::kIand, inside, fits);
       } else {
-        at = g(Op::kSel, beyond, last, start);
-        if (ir::IsSigned(type))
-          at = g(Op::kSel, g(Op::kIlt, start, g.K(0)), g.K(0), at);
+        at = MovedInside(graph, s, type, start);
       }
       address = g(Op::kIadd, g(Op::kImul, at, g.K(s.stride * size_)), address);
     }
-    if (!windows_.behind.empty()) {
+    if (!offsets_.empty()) {
       const Lane behind = graph.Load(
           {static_cast<int>(starts_.size()), Storage::kWord, Pattern::kStream});
       address = g(Op::kIadd, address, behind);
@@ -327,6 +322,7 @@ class Indexed {
   KernelBuilder builder_;
   BufferCopier copier_;
   const Windows windows_;
+  const std::vector<int64_t> offsets_;  // of the windows, behind their starts
   const int64_t count_, size_;
   const bool writes_;  // from the other tensor into the operand
   std::optional<ir::Op> combiner_;

@@ -112,8 +112,12 @@ absl::StatusOr<KernelProgram> Link(const std::vector<LinkedKernel>& kernels,
       const int64_t base = patch.operand < 0
                                ? code[k]
                                : bases[kernels[k].operands[patch.operand]];
-      SetHbmAddress(sequence.steps[places[k][patch.descriptor]].descriptor,
-                    base + patch.offset);
+      compiler::Step& step = sequence.steps[places[k][patch.descriptor]];
+      const int64_t by = base + patch.offset - HbmAddressOf(step.descriptor);
+      SetHbmAddress(step.descriptor, base + patch.offset);
+      for (compiler::Access& access : step.touches) {
+        if (access.space == compiler::Space::kHbm) access.base += by;
+      }
     }
   }
   absl::StatusOr<compiler::Schedule> schedule =

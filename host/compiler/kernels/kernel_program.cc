@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -196,6 +197,33 @@ int64_t KernelBuilder::AppendRuns(Dma dma, int64_t bytes,
   }
   schedule_.Append(dma);
   return bytes;
+}
+
+void KernelBuilder::LoadRows(int operand, int64_t offset, int64_t ub,
+                             int64_t bytes, const Rows& rows) {
+  program_.load_bytes +=
+      AppendRows(Move<isa::Load>(operand, offset, ub, bytes), operand, rows);
+}
+
+void KernelBuilder::StoreRows(int operand, int64_t offset, int64_t ub,
+                              int64_t bytes, const Rows& rows) {
+  program_.store_bytes +=
+      AppendRows(Move<isa::Store>(operand, offset, ub, bytes), operand, rows);
+}
+
+template <typename Dma>
+int64_t KernelBuilder::AppendRows(Dma dma, int operand, const Rows& rows) {
+  dma.header.flags |= Dma::kIndexed;
+  dma.n2 = static_cast<uint32_t>(rows.count);
+  dma.ub_stride2 = static_cast<uint32_t>(rows.ub_stride);
+  dma.index_addr = static_cast<uint32_t>(rows.table);
+  compiler::Access all;  // any of its rows
+  all.space = compiler::Space::kHbm;
+  all.write = std::is_same_v<Dma, isa::Store>;
+  all.base = bases_[operand];
+  all.len = Align(program_.bytes[operand]);
+  schedule_.Append(dma, all);
+  return rows.count * dma.len;
 }
 
 void KernelBuilder::LoadData(const std::vector<uint32_t>& data, int64_t ub) {

@@ -125,6 +125,16 @@ class KernelBuilder {
                 const std::vector<Repeat>& repeats);
   void StoreRuns(int operand, int64_t offset, int64_t ub, int64_t bytes,
                  const std::vector<Repeat>& repeats);
+  // Loads or stores `count` runs of `bytes`, at the numbers of beats behind
+  // `offset` that lie in the unified buffer from `table` on. `ub_stride`: from
+  // a run to the next; all but `bytes` are multiples of the beat.
+  struct Rows {
+    int64_t count, table, ub_stride;
+  };
+  void LoadRows(int operand, int64_t offset, int64_t ub, int64_t bytes,
+                const Rows& rows);
+  void StoreRows(int operand, int64_t offset, int64_t ub, int64_t bytes,
+                 const Rows& rows);
   // Loads constant data, once per program; call after SetCode.
   void LoadData(const std::vector<uint32_t>& data, int64_t ub);
   // reads, writes: bytes of the unified buffer that the run accesses (a
@@ -144,6 +154,8 @@ class KernelBuilder {
  private:
   template <typename Dma>
   Dma Move(int operand, int64_t offset, int64_t ub, int64_t bytes) const;
+  template <typename Dma>
+  int64_t AppendRows(Dma dma, int operand, const Rows& rows);
   // Bytes that all runs move.
   template <typename Dma>
   int64_t AppendRuns(Dma dma, int64_t bytes,

@@ -9,6 +9,7 @@
 #include "host/compiler/kernels/product_kernel.h"
 #include "host/compiler/kernels/reduction_kernel.h"
 #include "host/compiler/kernels/region_kernel.h"
+#include "host/compiler/kernels/row_gather.h"
 #include "host/compiler/kernels/sort_kernel.h"
 #include "host/compiler/kernels/window_kernel.h"
 
@@ -16,6 +17,30 @@ namespace systole::lanes {
 
 using ir::Node;
 using ir::Op;
+
+namespace {
+
+// A small operand is loaded as a whole.
+constexpr int64_t kSmallOperand = 1 << 14;
+
+// Whichever is faster: the operand in the unified buffer, or the pieces of the
+// windows alone.
+absl::StatusOr<KernelProgram> CompileIndexedNode(const Node& node,
+                                                 const Preset& preset,
+                                                 int64_t origin) {
+  absl::StatusOr<KernelProgram> whole = CompileIndexed(node, preset);
+  const bool reads =
+      node.op == Op::kHloGather || node.op == Op::kHloDynamicSlice;
+  if (!reads || (whole.ok() && node.operands[0].type().bytes() < kSmallOperand))
+    return whole;
+  absl::StatusOr<KernelProgram> rows = CompileRowGather(node, preset, origin);
+  if (!rows.ok() ||
+      (whole.ok() && whole->expected_cycles <= rows->expected_cycles))
+    return whole;
+  return rows;
+}
+
+}  // namespace
 
 bool HasKernel(const Node& node) {
   if (IsRegionReduction(node) || IsSort(node)) return true;
@@ -30,7 +55,7 @@ absl::StatusOr<KernelProgram> CompileNode(const Node& node,
   if (IsMove(node)) return CompileMove(node, preset, origin);
   if (node.op == Op::kHloMatrixProduct)
     return CompileProduct(node, preset, origin);
-  if (IsIndexed(node)) return CompileIndexed(node, preset);
+  if (IsIndexed(node)) return CompileIndexedNode(node, preset, origin);
   if (IsWindowed(node)) return CompileWindowed(node, preset);
   if (IsSort(node)) return CompileSort(node, preset);
   if (IsElimination(node)) return CompileElimination(node, preset);

@@ -3,6 +3,7 @@
 #include "host/compiler/kernels/windows.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "host/ir/index.h"
 #include "systole/gen/vpu.h"
@@ -57,15 +58,10 @@ Windows Of(const Ints& operand, const Ints& indices, const Ints& other,
     w.starts.push_back(
         {1, offset, steps, operand[d], whole[d], operand_strides[d]});
   }
-  if (n.operand_batching.empty()) return w;
-  Ints index(w.batch.size(), 0);
-  for (int64_t i = 0; i < w.count(); ++i, ir::Advance(w.batch, index)) {
-    int64_t offset = 0;
-    for (size_t k = 0; k < n.operand_batching.size(); ++k)
-      offset += index[places[n.indices_batching[k]]] *
-                operand_strides[n.operand_batching[k]];
-    w.behind.push_back(offset);
-  }
+  w.behind.assign(w.batch.size(), 0);
+  for (size_t k = 0; k < n.operand_batching.size(); ++k)
+    w.behind[places[n.indices_batching[k]]] +=
+        operand_strides[n.operand_batching[k]];
   return w;
 }
 
@@ -152,6 +148,82 @@ absl::StatusOr<std::vector<WindowPart>> PartsOf(
       return s;
   }
   return parts;
+}
+
+namespace {
+
+// Of each index, the sum of its numbers times the strides; empty: all are 0.
+std::vector<int64_t> OffsetsOf(const Ints& sizes, const Ints& strides) {
+  std::vector<int64_t> offsets;
+  const bool any = std::any_of(strides.begin(), strides.end(),
+                               [](int64_t stride) { return stride != 0; });
+  if (!any) return offsets;
+  int64_t count = 1;
+  for (const int64_t size : sizes) count *= size;
+  Ints index(sizes.size(), 0);
+  for (int64_t i = 0; i < count; ++i, ir::Advance(sizes, index)) {
+    int64_t offset = 0;
+    for (size_t d = 0; d < sizes.size(); ++d) offset += index[d] * strides[d];
+    offsets.push_back(offset);
+  }
+  return offsets;
+}
+
+}  // namespace
+
+std::vector<int64_t> Windows::Offsets() const {
+  return OffsetsOf(batch, behind);
+}
+
+WindowPieces::WindowPieces(const Windows& windows) {
+  std::vector<std::pair<int64_t, Dimension>> all;  // by stride in the other
+  for (size_t d = 0; d < windows.batch.size(); ++d) {
+    Dimension dimension{windows.batch[d], windows.behind[d], {}};
+    for (const Windows::Start& start : windows.starts)
+      dimension.starts.push_back(start.strides[d]);
+    all.emplace_back(windows.other_strides[d], std::move(dimension));
+  }
+  for (const CopyDimension& d : windows.inside) {
+    all.emplace_back(d.to,
+                     Dimension{d.size, d.from, Ints(windows.starts.size(), 0)});
+  }
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [](const auto& d) { return d.second.size == 1; }),
+            all.end());
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return a.first > b.first;
+  });
+  const auto lies = [&](const auto& d) {
+    return d.first == elements && d.second.from == elements &&
+           std::all_of(d.second.starts.begin(), d.second.starts.end(),
+                       [](int64_t stride) { return stride == 0; });
+  };
+  while (!all.empty() && lies(all.back())) {
+    elements *= all.back().second.size;
+    all.pop_back();
+  }
+  for (auto& [to, dimension] : all) dimensions.push_back(std::move(dimension));
+}
+
+void WindowPieces::Cut(int64_t parts) {
+  elements /= parts;
+  const size_t starts = dimensions.empty() ? 0 : dimensions[0].starts.size();
+  dimensions.push_back({parts, elements, Ints(starts, 0)});
+}
+
+int64_t WindowPieces::count() const {
+  int64_t count = 1;
+  for (const Dimension& d : dimensions) count *= d.size;
+  return count;
+}
+
+std::vector<int64_t> WindowPieces::Offsets() const {
+  Ints sizes, strides;
+  for (const Dimension& d : dimensions) {
+    sizes.push_back(d.size);
+    strides.push_back(d.from);
+  }
+  return OffsetsOf(sizes, strides);
 }
 
 int64_t Windows::count() const {

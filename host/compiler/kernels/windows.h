@@ -29,17 +29,39 @@ struct Windows {
   // Dimensions along which windows are counted, the last one fastest.
   ir::Ints batch;
   std::vector<Start> starts;
-  // Elements from a window's starts to the window, one per window; empty: 0.
-  std::vector<int64_t> behind;
+  // Elements that an index of each dimension of `batch` adds to the window's
+  // start.
+  ir::Ints behind;
   // The elements of a window: strides in the operand and in the other tensor.
   std::vector<CopyDimension> inside;
   ir::Ints other_strides;  // per dimension of `batch`
   // A window outside is skipped, not moved inside.
   bool left_out = false;
 
+  // The elements that `behind` adds to each window; empty: none.
+  std::vector<int64_t> Offsets() const;
   int64_t count() const;
   int64_t elements() const;  // per window
   int64_t span() const;      // from a window's first element to its last
+};
+
+// The windows' elements as contiguous pieces, in the order in which they follow
+// each other in the other tensor.
+struct WindowPieces {
+  // The last one fastest.
+  struct Dimension {
+    int64_t size = 0, from = 0;  // elements in the operand
+    ir::Ints starts;  // elements in the operand of each of the window's starts
+  };
+  std::vector<Dimension> dimensions;
+  int64_t elements = 1;  // per piece
+
+  explicit WindowPieces(const Windows& windows);
+  // Cuts each piece into `parts` equal ones.
+  void Cut(int64_t parts);
+  int64_t count() const;
+  // Elements from the address that the starts give to each piece; empty: 0.
+  std::vector<int64_t> Offsets() const;
 };
 
 // Up to eight rows of lanes of a window, in bytes from the window's start.
