@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -54,10 +55,65 @@ class RowsTest : public testing::TestWithParam<const char*> {
            rows + 2, number);
   }
   void Slice(const std::string& type, const std::string& shape,
-             const std::string& part, std::vector<int> ranges) {
+             const std::string& part, const std::vector<int>& ranges) {
     SCOPED_TRACE(absl::StrCat(type, "[", shape, "] to [", part, "]"));
     std::string text = absl::StrFormat(
         "module @m {\n  %%x = %s[%s] parameter(), name=\"x\"\n", type, shape);
+    const std::string starts = Starts(ranges, text);
+    absl::StrAppendFormat(
+        &text, "  %%r = %s[%s] hlo.dynamic_slice(%%x%s), sizes=[%s]\n", type,
+        part, starts, part);
+    text += "  return %r as \"r\"\n}\n";
+    for (const uint64_t seed : {1, 2, 3, 4}) check_.Check(text, seed);
+  }
+  // An update of this shape in place of a part.
+  void Update(const std::string& type, const std::string& shape,
+              const std::string& part, const std::vector<int>& ranges) {
+    SCOPED_TRACE(absl::StrCat(type, "[", part, "] into [", shape, "]"));
+    std::string text = absl::StrFormat(
+        "module @m {\n  %%x = %1$s[%2$s] parameter(), name=\"x\"\n"
+        "  %%u = %1$s[%3$s] parameter(), name=\"u\"\n",
+        type, shape, part);
+    const std::string starts = Starts(ranges, text);
+    absl::StrAppendFormat(
+        &text, "  %%r = %s[%s] hlo.dynamic_update_slice(%%x, %%u%s)\n", type,
+        shape, starts);
+    text += "  return %r as \"r\"\n}\n";
+    for (const uint64_t seed : {1, 2, 3}) check_.Check(text, seed);
+  }
+  // op: what combines elements; "": the update replaces them.
+  void Scatter(const std::string& type, const std::string& op,
+               const std::string& to, const std::string& index,
+               const std::string& updates, const std::string& windows,
+               int range) {
+    SCOPED_TRACE(absl::StrCat(op, " ", type, "[", updates, "] to [", to, "]"));
+    const std::string body =
+        op.empty()
+            ? "return %b"
+            : absl::StrFormat("%%c = %s[] hlo.%s(%%a, %%b)\n    return %%c",
+                              type, op);
+    check_.Check(
+        absl::StrFormat(R"(module @m {
+  %%x = %1$s[%2$s] parameter(), name="x"
+  %%n = i32[%3$s] parameter(), name="n"
+  %%u = %1$s[%4$s] parameter(), name="u"
+  %%k = i32[] constant(), data=[%7$d]
+  %%m = i32[%3$s] hlo.broadcast_in_dim(%%k), dimensions=[]
+  %%i = i32[%3$s] hlo.remainder(%%n, %%m)
+  %%r = %1$s[%2$s] hlo.scatter(%%x, %%i, %%u), %5$s, indices_are_sorted=false, unique_indices=false {
+    %%a = %1$s[] parameter()
+    %%b = %1$s[] parameter()
+    %6$s
+  }
+  return %%r as "r"
+}
+)",
+                        type, to, index, updates, windows, body, range),
+        11);
+  }
+
+  // Adds the starts' parameters to a module; their names as operands.
+  static std::string Starts(const std::vector<int>& ranges, std::string& text) {
     std::string starts;
     for (size_t i = 0; i < ranges.size(); ++i) {
       absl::StrAppendFormat(
@@ -68,15 +124,16 @@ class RowsTest : public testing::TestWithParam<const char*> {
           i, ranges[i]);
       absl::StrAppendFormat(&starts, ", %%i%d", i);
     }
-    absl::StrAppendFormat(
-        &text, "  %%r = %s[%s] hlo.dynamic_slice(%%x%s), sizes=[%s]\n", type,
-        part, starts, part);
-    text += "  return %r as \"r\"\n}\n";
-    for (const uint64_t seed : {1, 2, 3, 4}) check_.Check(text, seed);
+    return starts;
   }
 
   DeviceCheck check_;
 };
+
+constexpr char kToRows[] =
+    "update_window_dims=[1], inserted_window_dims=[0], input_batching_dims=[], "
+    "scatter_indices_batching_dims=[], scatter_dims_to_operand_dims=[0], "
+    "index_vector_dim=1";
 
 TEST_P(RowsTest, OfWholeBeats) {
   Rows("f32", 700, 256, 100);
@@ -147,6 +204,64 @@ TEST_P(RowsTest, Slices) {
   Slice("i8", "90000", "801", {90010});
   Slice("f32", "30,40,50", "7,3,11", {31, 41, 51});
   Slice("f32", "2000,100", "1500,100", {700, 2});
+}
+
+TEST_P(RowsTest, ScattersToRows) {
+  Scatter("f32", "add", "3000,64", "200,1", "200,64", kToRows, 60);
+  Scatter("f32", "", "3000,64", "90,1", "90,64", kToRows, 3005);
+  Scatter("bf16", "add", "9000,33", "40,1", "40,33", kToRows, 9010);
+  Scatter("i32", "maximum", "700,200", "50,1", "50,200", kToRows, 100);
+  Scatter("u64", "", "3000,20", "33,1", "33,20", kToRows, 3002);
+}
+
+TEST_P(RowsTest, ScattersOfElements) {
+  Scatter("f32", "add", "70000", "300,1", "300",
+          "update_window_dims=[], inserted_window_dims=[0], "
+          "input_batching_dims=[], scatter_indices_batching_dims=[], "
+          "scatter_dims_to_operand_dims=[0], index_vector_dim=1",
+          70100);
+}
+
+// Columns of the operand; rows that are columns of the updates.
+TEST_P(RowsTest, ScattersOfColumns) {
+  Scatter("f32", "add", "300,250", "5,1", "300,5",
+          "update_window_dims=[0], inserted_window_dims=[1], "
+          "input_batching_dims=[], scatter_indices_batching_dims=[], "
+          "scatter_dims_to_operand_dims=[1], index_vector_dim=1",
+          251);
+  Scatter("f32", "add", "900,100", "20,1", "100,20",
+          "update_window_dims=[0], inserted_window_dims=[0], "
+          "input_batching_dims=[], scatter_indices_batching_dims=[], "
+          "scatter_dims_to_operand_dims=[0], index_vector_dim=1",
+          901);
+}
+
+TEST_P(RowsTest, ScattersOfLinesAndBatches) {
+  Scatter("f32", "", "60,50,32", "7,2", "7,3,5,32",
+          "update_window_dims=[1,2,3], inserted_window_dims=[], "
+          "input_batching_dims=[], scatter_indices_batching_dims=[], "
+          "scatter_dims_to_operand_dims=[0,1], index_vector_dim=1",
+          61);
+  // Windows that overlap add up in their order.
+  Scatter("f32", "add", "60,50,32", "12,2", "12,3,5,32",
+          "update_window_dims=[1,2,3], inserted_window_dims=[], "
+          "input_batching_dims=[], scatter_indices_batching_dims=[], "
+          "scatter_dims_to_operand_dims=[0,1], index_vector_dim=1",
+          4);
+  Scatter("f32", "multiply", "40,50,24", "40,7,1", "40,7,24",
+          "update_window_dims=[2], inserted_window_dims=[1], "
+          "input_batching_dims=[0], scatter_indices_batching_dims=[0], "
+          "scatter_dims_to_operand_dims=[1], index_vector_dim=2",
+          52);
+}
+
+TEST_P(RowsTest, Updates) {
+  Update("f32", "100,30,40", "1,30,40", {105, 3, 3});
+  Update("f32", "900,128", "20,128", {905, 2});
+  Update("bf16", "900,128", "9,37", {905, 130});
+  Update("i8", "190000", "801", {190010});
+  Update("f32", "30,40,50", "7,3,11", {31, 41, 51});
+  Update("bf16", "3,4,300,64", "3,4,1,64", {2, 2, 305, 2});
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, RowsTest,

@@ -8,12 +8,10 @@
 
 #include "host/compiler/kernels/buffer_copy.h"
 #include "host/compiler/kernels/lane_code.h"
-#include "host/compiler/kernels/lane_functions.h"
-#include "host/compiler/kernels/lane_lowering.h"
 #include "host/compiler/kernels/lane_memory.h"
+#include "host/compiler/kernels/scatter_kernel.h"
 #include "host/compiler/kernels/window_starts.h"
 #include "host/compiler/kernels/windows.h"
-#include "host/ir/hlo/fold.h"
 #include "host/ir/index.h"
 
 namespace systole::lanes {
@@ -25,13 +23,6 @@ using ir::Ints;
 using ir::Node;
 using vpu::Op;
 
-// Whether a scatter's region returns its second parameter.
-bool Replaces(const ir::Module& region) {
-  const std::vector<Node*> parameters = region.inputs();
-  return parameters.size() == 2 && region.outputs.size() == 1 &&
-         region.outputs[0].node == parameters[1];
-}
-
 class Indexed {
  public:
   Indexed(const Node& node, const Preset& preset)
@@ -42,12 +33,7 @@ class Indexed {
         windows_(WindowsOf(node)),
         offsets_(windows_.Offsets()),
         count_(windows_.count()),
-        size_(ir::ElementBytes(node.type.element)),
-        writes_(node.op == ir::Op::kHloScatter ||
-                node.op == ir::Op::kHloDynamicUpdateSlice) {
-    if (node.op == ir::Op::kHloScatter && !Replaces(*node.regions[0]))
-      combiner_ = ir::CombinerOf(*node.regions[0]);
-  }
+        size_(ir::ElementBytes(node.type.element)) {}
 
   absl::StatusOr<KernelProgram> Compile() {
     PlaceAll();
@@ -62,43 +48,29 @@ class Indexed {
     const bool any = count_ * windows_.elements() > 0;
     if (any) {
       if (absl::Status s = MakeTable(); !s.ok()) return s;
-      if (!linear_step_ && writes_) {
-        if (absl::Status s = Reorder(/*to_windows=*/true); !s.ok()) return s;
-      }
       if (absl::Status s = WalkWindows(); !s.ok()) return s;
-      if (!linear_step_ && !writes_) {
-        if (absl::Status s = Reorder(/*to_windows=*/false); !s.ok()) return s;
+      if (!linear_step_) {
+        if (absl::Status s = Reorder(); !s.ok()) return s;
       }
     }
-    builder_.Store(static_cast<int>(operands_.size()), 0, Result().at,
+    builder_.Store(static_cast<int>(operands_.size()), 0, result_.at,
                    node_.type.bytes());
     return builder_.Finish();
   }
 
  private:
-  // Scatter and update write into the first operand; others have a result of
-  // their own.
-  const Bytes& Result() const { return writes_ ? operands_[0] : result_; }
-  // The tensor with the contiguous windows.
-  Bytes Other() const {
-    if (!writes_) return result_;
-    return operands_[node_.op == ir::Op::kHloScatter ? 2 : 1];
-  }
-
   void PlaceAll() {
     for (const ir::Value& operand : node_.operands)
       operands_.push_back(builder_.Place(
           "operand", operand.type().bytes() + preset_.word_bytes()));
-    if (!writes_) result_ = builder_.Place("result", node_.type.bytes());
+    result_ = builder_.Place("result", node_.type.bytes());
     for (size_t i = 0; i < windows_.starts.size(); ++i)
       starts_.push_back(builder_.Place("starts", 4 * count_));
     table_ = builder_.Place("table", 4 * count_);
     behind_ =
         builder_.Place("behind", 4 * static_cast<int64_t>(offsets_.size()));
-    if (windows_.left_out)
-      beside_ = builder_.Place("beside", windows_.span() * size_);
-    // Windows that are not at a constant distance are first copied into that
-    // order.
+    // Windows that are not at a constant distance in the result are copied
+    // there from a line of them.
     Ints dense = ir::StridesOf(windows_.batch);
     std::optional<int64_t> step;
     bool linear = true;
@@ -110,15 +82,14 @@ class Indexed {
     }
     if (linear) {
       linear_step_ = step.value_or(0);
-      line_ = Other();
+      line_ = result_;
     } else {
       line_ = builder_.Place("windows", count_ * windows_.elements() * size_);
     }
   }
 
-  // Words or bytes are moved; sums work on elements.
+  // Words or bytes are moved.
   Storage Moved() const {
-    if (combiner_) return StorageOf(node_.type.element);
     return size_ % 4 == 0 ? Storage::kWord : Storage::kByte;
   }
 
@@ -150,27 +121,13 @@ class Indexed {
         !s.ok())
       return s;
     const Storage storage = Moved();
-    const ElementType element = node_.type.element;
     LaneGraph graph;
-    LaneStore store;
     places = {};
-    if (combiner_) {
-      const auto load = [&](int operand) {
-        return FromMemory(graph, element,
-                          graph.Load({operand, storage, Pattern::kStream}));
-      };
-      places.operands = {{{0, 0}, 0, 0}, {{0, 1}, 0, 0}};
-      const Lane kept = load(0), update = load(1);
-      store = ToMemory(graph, element,
-                       Combine(graph, *combiner_, element, kept, update));
-    } else {
-      places.operands = {{{0, writes_ ? 1 : 0}, 0, 0}};
-      store = {graph.Load({0, storage, Pattern::kStream}), storage};
-    }
-    places.stores = {{0, writes_ ? 0 : 1}};
-    if (absl::Status s =
-            add(graph, store, places,
-                combiner_ ? Loop::kFencedPlaces : Loop::kPlaces, walk_pc_);
+    places.operands = {{{0, 0}, 0, 0}};
+    places.stores = {{0, 1}};
+    const LaneStore store = {graph.Load({0, storage, Pattern::kStream}),
+                             storage};
+    if (absl::Status s = add(graph, store, places, Loop::kPlaces, walk_pc_);
         !s.ok())
       return s;
     for (const ir::Value& operand : node_.operands)
@@ -198,20 +155,14 @@ class Indexed {
   // A window's address, from its starts.
   Lane Addresses(LaneGraph& graph) {
     const LaneBuilder g{graph};
-    Lane address = g.K(operands_[0].at), inside = -1;
+    Lane address = g.K(operands_[0].at);
     for (size_t i = 0; i < starts_.size(); ++i) {
       const Windows::Start& s = windows_.starts[i];
       const ElementType type = node_.operands[s.operand].type().element;
       const Lane start = FromMemory(
           graph, type,
           graph.Load({static_cast<int>(i), StorageOf(type), Pattern::kStream}));
-      Lane at = start;
-      if (windows_.left_out) {
-        const Lane fits = Not(graph, Beyond(graph, s, start));
-        inside = inside < 0 ? fits : g(Op::kIand, inside, fits);
-      } else {
-        at = MovedInside(graph, s, type, start);
-      }
+      const Lane at = MovedInside(graph, s, type, start);
       address = g(Op::kIadd, g(Op::kImul, at, g.K(s.stride * size_)), address);
     }
     if (!offsets_.empty()) {
@@ -219,7 +170,6 @@ class Indexed {
           {static_cast<int>(starts_.size()), Storage::kWord, Pattern::kStream});
       address = g(Op::kIadd, address, behind);
     }
-    if (inside >= 0) address = g(Op::kSel, inside, address, g.K(beside_.at));
     return address;
   }
 
@@ -259,24 +209,17 @@ class Indexed {
     return absl::OkStatus();
   }
 
-  // Copies between the other tensor and the line of windows.
-  absl::Status Reorder(bool to_windows) {
-    const Bytes other = Other();
-    BufferCopy copy{other.at, line_.at, size_, {}, other, line_};
+  // Copies the line of windows into the result.
+  absl::Status Reorder() {
+    BufferCopy copy{line_.at, result_.at, size_, {}, line_, result_};
     Ints sizes = windows_.batch;
     for (const CopyDimension& d : windows_.inside) sizes.push_back(d.size);
     const Ints dense = ir::StridesOf(sizes);
     for (size_t i = 0; i < sizes.size(); ++i) {
       const size_t outer = windows_.batch.size();
-      copy.dimensions.push_back({sizes[i],
+      copy.dimensions.push_back({sizes[i], dense[i],
                                  i < outer ? windows_.other_strides[i]
-                                           : windows_.inside[i - outer].to,
-                                 dense[i]});
-    }
-    if (!to_windows) {
-      std::swap(copy.from, copy.to);
-      std::swap(copy.reads, copy.writes);
-      for (CopyDimension& d : copy.dimensions) std::swap(d.from, d.to);
+                                           : windows_.inside[i - outer].to});
     }
     return copier_.Copy(builder_, copy);
   }
@@ -309,12 +252,8 @@ class Indexed {
     arguments[kLaneCount] = part.lanes;
     arguments[kPlaceCount] = count_;
     arguments[kPlaceOffset] = part.from;
-    std::vector<Bytes> reads = {table_}, writes;
-    reads.push_back(writes_ ? line_ : operands_[0]);
-    writes.push_back(writes_ ? operands_[0] : line_);
-    if (windows_.left_out) writes.push_back(beside_);
-    if (combiner_) reads.insert(reads.end(), writes.begin(), writes.end());
-    builder_.Run(walk_pc_, arguments, reads, writes, 30 * count_);
+    builder_.Run(walk_pc_, arguments, {table_, operands_[0]}, {line_},
+                 30 * count_);
   }
 
   const Node& node_;
@@ -324,10 +263,8 @@ class Indexed {
   const Windows windows_;
   const std::vector<int64_t> offsets_;  // of the windows, behind their starts
   const int64_t count_, size_;
-  const bool writes_;  // from the other tensor into the operand
-  std::optional<ir::Op> combiner_;
   std::vector<Bytes> operands_, starts_;
-  Bytes result_ = {}, table_ = {}, behind_ = {}, beside_ = {}, line_ = {};
+  Bytes result_ = {}, table_ = {}, behind_ = {}, line_ = {};
   std::optional<int64_t> linear_step_;  // elements from one window to the next
   int table_pc_ = 0, walk_pc_ = 0;
 };
@@ -342,10 +279,7 @@ bool IsIndexed(const Node& node) {
       break;
     case ir::Op::kHloScatter: {
       if (node.operands.size() != 3) return false;
-      const ir::Module& region = *node.regions[0];
-      const std::optional<ir::Op> combiner = ir::CombinerOf(region);
-      if (!Replaces(region) && !(combiner && FitsLane(node.type.element)))
-        return false;
+      if (!HasScatterCode(node)) return false;
       first = 1, end = 2;
       break;
     }

@@ -194,12 +194,15 @@ class Emitter {
     Put(Make(Op::kAdd, offset, Argument(kPlaceOffset)));
     loop_start_ = Next();
     Put(Make(Op::kLds, Argument(0), Argument(kTable)));
+    skip_ = code_.words.size();
+    Put(Make(Op::kBlt, 0, Argument(0), 0, 0));
     Put(Make(Op::kAdd, Argument(0), Argument(0), offset));
   }
   void NextPlace() {
     const int linear = Argument(1), table = Argument(kTable),
               count = Argument(kPlaceCount);
     if (loop_ == Loop::kFencedPlaces) Put(Make(Op::kFence, 0));
+    SetTarget(code_.words[skip_], Next());
     Put(Make(Op::kAdd, linear, linear, Argument(kLinearStep)));
     Put(Make(Op::kAddi, table, table, 0, 4));
     Put(Make(Op::kAddi, count, count, 0, -1));
@@ -379,6 +382,7 @@ class Emitter {
   std::array<int, kWalks> second_ = {-1, -1, -1};
   LaneConstants constants_{kFirstConstant, vpu::kScalarRegs - kFirstConstant};
   bool all_constants_ = false;  // are held
+  size_t skip_ = 0;             // the branch over a place
 };
 
 }  // namespace

@@ -34,7 +34,8 @@ constexpr int kLaneCount = 2 * kWalks + 1;  // lanes of a row that are moved
 
 // A run of indexed code repeats this for each place of a table, up to eight
 // rows at a time. The first walk starts at the places, the second one advances
-// by kLinearStep bytes; the third one is not available.
+// by kLinearStep bytes; the third one is not available. Places below 0 are
+// skipped.
 constexpr int kTable = 2;  // words: addresses in the unified buffer
 constexpr int kLinearStep = kStrides + 2;
 constexpr int kPlaceCount = kLaneCount + 1;

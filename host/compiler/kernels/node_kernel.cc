@@ -10,6 +10,7 @@
 #include "host/compiler/kernels/reduction_kernel.h"
 #include "host/compiler/kernels/region_kernel.h"
 #include "host/compiler/kernels/row_gather.h"
+#include "host/compiler/kernels/scatter_kernel.h"
 #include "host/compiler/kernels/sort_kernel.h"
 #include "host/compiler/kernels/window_kernel.h"
 
@@ -23,15 +24,15 @@ namespace {
 // A small operand is loaded as a whole.
 constexpr int64_t kSmallOperand = 1 << 14;
 
-// Whichever is faster: the operand in the unified buffer, or the pieces of the
-// windows alone.
+// Reads of windows are whichever is faster: with the operand in the unified
+// buffer, or the pieces of the windows alone.
 absl::StatusOr<KernelProgram> CompileIndexedNode(const Node& node,
                                                  const Preset& preset,
                                                  int64_t origin) {
+  if (node.op != Op::kHloGather && node.op != Op::kHloDynamicSlice)
+    return CompileScatter(node, preset, origin);
   absl::StatusOr<KernelProgram> whole = CompileIndexed(node, preset);
-  const bool reads =
-      node.op == Op::kHloGather || node.op == Op::kHloDynamicSlice;
-  if (!reads || (whole.ok() && node.operands[0].type().bytes() < kSmallOperand))
+  if (whole.ok() && node.operands[0].type().bytes() < kSmallOperand)
     return whole;
   absl::StatusOr<KernelProgram> rows = CompileRowGather(node, preset, origin);
   if (!rows.ok() ||

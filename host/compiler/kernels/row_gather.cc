@@ -27,8 +27,9 @@ using vpu::Op;
 // Beats of pieces that are moved together.
 constexpr int64_t kLongPiece = 16, kShortPiece = 4;
 constexpr int64_t kMostOffsets = 1 << 16;  // of pieces, data of the program
-constexpr int64_t kMostShifts = 8;    // so few are selected from, not addressed
-constexpr int64_t kPlaceCycles = 24;  // to move a row of lanes by its address
+constexpr int64_t kMostShifts = 8;  // so few are selected from, not addressed
+constexpr int64_t kMovePlaceCycles =
+    24;  // to move a row of lanes by its address
 constexpr int64_t kMostRows = (int64_t{1} << 16) - 1;  // of a descriptor
 // Chunks that make a pipeline, of at least so many beats.
 constexpr int64_t kChunks = 8, kChunkBeats = 48;
@@ -401,7 +402,7 @@ class RowGather {
       arguments[kPlaceCount] = pieces;
       arguments[kPlaceOffset] = rows_[buffer].at + part.from;
       builder_.Run(walk_pc_, arguments, {places_, rows_[buffer]},
-                   {lines_[buffer]}, kPlaceCycles * pieces);
+                   {lines_[buffer]}, kMovePlaceCycles * pieces);
     }
   }
 

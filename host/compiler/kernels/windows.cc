@@ -175,7 +175,8 @@ std::vector<int64_t> Windows::Offsets() const {
   return OffsetsOf(batch, behind);
 }
 
-WindowPieces::WindowPieces(const Windows& windows) {
+WindowPieces::WindowPieces(const Windows& windows)
+    : starts(windows.starts.size()) {
   std::vector<std::pair<int64_t, Dimension>> all;  // by stride in the other
   for (size_t d = 0; d < windows.batch.size(); ++d) {
     Dimension dimension{windows.batch[d], windows.behind[d], {}};
@@ -207,7 +208,6 @@ WindowPieces::WindowPieces(const Windows& windows) {
 
 void WindowPieces::Cut(int64_t parts) {
   elements /= parts;
-  const size_t starts = dimensions.empty() ? 0 : dimensions[0].starts.size();
   dimensions.push_back({parts, elements, Ints(starts, 0)});
 }
 

@@ -55,6 +55,7 @@ struct WindowPieces {
   };
   std::vector<Dimension> dimensions;
   int64_t elements = 1;  // per piece
+  size_t starts = 0;     // of a window
 
   explicit WindowPieces(const Windows& windows);
   // Cuts each piece into `parts` equal ones.

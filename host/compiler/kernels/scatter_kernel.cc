@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// No window may cross from a band into the next one. So bands are multiples of
+// a unit: the dimensions inside of those along which a window has one index.
+// Where the unit is too large, the contiguous pieces of a window are windows of
+// their own, or its elements.
+#include "host/compiler/kernels/scatter_kernel.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "host/compiler/geometry.h"
+#include "host/compiler/kernels/buffer_copy.h"
+#include "host/compiler/kernels/lane_code.h"
+#include "host/compiler/kernels/lane_functions.h"
+#include "host/compiler/kernels/lane_lowering.h"
+#include "host/compiler/kernels/lane_memory.h"
+#include "host/compiler/kernels/window_starts.h"
+#include "host/compiler/kernels/windows.h"
+#include "host/ir/hlo/fold.h"
+#include "host/ir/index.h"
+
+namespace systole::lanes {
+namespace {
+
+using Bytes = KernelBuilder::Bytes;
+using compiler::CeilDiv;
+using compiler::RoundUp;
+using ir::ElementType;
+using ir::Ints;
+using ir::Node;
+using vpu::Op;
+
+constexpr int64_t kMostWindows = 1 << 16;
+constexpr int64_t kMostOperandBands = 1 << 10;
+constexpr int64_t kPipelineBands = 8;  // bands, of at least so many beats
+constexpr int64_t kLeastBandBeats = 48;
+// Cycles to skip a window, and to write a row of lanes of one.
+constexpr int64_t kSkipCycles = 12, kWriteCycles = 30;
+
+// Whether a scatter's region returns its second parameter.
+bool Replaces(const ir::Module& region) {
+  const std::vector<Node*> parameters = region.inputs();
+  return parameters.size() == 2 && region.outputs.size() == 1 &&
+         region.outputs[0].node == parameters[1];
+}
+
+// What the windows are cut into.
+enum class Cut : uint8_t { kNone, kPieces, kElements };
+
+Windows CutWindows(Windows w, Cut cut) {
+  if (cut == Cut::kNone) return w;
+  std::vector<CopyDimension> kept;
+  // Innermost first, as long as they are contiguous.
+  int64_t elements = 1;
+  for (size_t i = w.inside.size(); cut == Cut::kPieces && i-- > 0;) {
+    const CopyDimension& d = w.inside[i];
+    if (d.size > 1 && (d.from != elements || d.to != elements)) break;
+    elements *= d.size;
+    kept.insert(kept.begin(), d);
+  }
+  w.inside.resize(w.inside.size() - kept.size());
+  for (const CopyDimension& d : w.inside) {
+    if (d.size == 1) continue;
+    w.batch.push_back(d.size);
+    w.behind.push_back(d.from);
+    w.other_strides.push_back(d.to);
+    for (Windows::Start& start : w.starts) start.strides.push_back(0);
+  }
+  w.inside = std::move(kept);
+  return w;
+}
+
+// Elements of the operand that a window does not cross.
+int64_t UnitOf(const Windows& w, const Ints& shape) {
+  int64_t largest = 0, unit = 1;
+  for (const CopyDimension& d : w.inside) {
+    if (d.size > 1) largest = std::max(largest, d.from);
+  }
+  for (size_t i = shape.size(); i-- > 0 && unit <= largest;) unit *= shape[i];
+  return unit;
+}
+
+class Scatter {
+ public:
+  Scatter(const Node& node, const Preset& preset, int64_t origin, Cut cut,
+          bool pipeline)
+      : node_(node),
+        preset_(preset),
+        builder_(preset, origin),
+        copier_(preset),
+        windows_(CutWindows(WindowsOf(node), cut)),
+        offsets_(windows_.count() > kMostWindows ? Ints() : windows_.Offsets()),
+        count_(windows_.count()),
+        size_(ir::ElementBytes(node.type.element)),
+        bytes_(node.type.bytes()),
+        updates_number_(node.op == ir::Op::kHloScatter ? 2 : 1),
+        pipeline_(pipeline) {
+    if (node.op == ir::Op::kHloScatter && !Replaces(*node.regions[0]))
+      combiner_ = ir::CombinerOf(*node.regions[0]);
+  }
+
+  absl::StatusOr<KernelProgram> Compile() {
+    if (count_ > kMostWindows || bytes_ >= int64_t{1} << 31)
+      return absl::ResourceExhaustedError("too many windows");
+    if (absl::Status s = PlaceAll(); !s.ok()) return s;
+    if (absl::Status s = AddCode(); !s.ok()) return s;
+    const bool any = count_ * windows_.elements() > 0;
+    if (any) {
+      if (absl::Status s = MakeAddresses(); !s.ok()) return s;
+    }
+    const int64_t bands = CeilDiv(bytes_, band_);
+    for (int64_t b = 0; b < bands; ++b) {
+      const Bytes buffer = buffers_[b % buffers_.size()];
+      const int64_t first = b * band_, bytes = std::min(band_, bytes_ - first);
+      builder_.Load(0, first, buffer.at, bytes);
+      if (any) {
+        if (bands > 1) FindPlaces(b);
+        for (const WindowPart& part : parts_) Walk(part, buffer, bands);
+      }
+      builder_.Store(static_cast<int>(node_.operands.size()), first, buffer.at,
+                     bytes);
+    }
+    return builder_.Finish();
+  }
+
+ private:
+  absl::Status PlaceAll() {
+    const int64_t margin = preset_.word_bytes();
+    for (const ir::Value& operand : node_.operands) {
+      operands_.push_back(
+          &operand == &node_.operands[0]
+              ? Bytes{0, 0}
+              : builder_.Place("operand", operand.type().bytes() + margin));
+    }
+    for (size_t i = 0; i < windows_.starts.size(); ++i)
+      starts_.push_back(builder_.Place("starts", 4 * count_));
+    addresses_ = builder_.Place("addresses", 4 * count_);
+    places_ = builder_.Place("places", 4 * count_);
+    const auto offsets = static_cast<int64_t>(offsets_.size());
+    data_ = builder_.Place("data", 4 * (offsets + kMostOperandBands));
+    // Windows that are not at a constant distance are first copied into that
+    // order.
+    const Ints dense = ir::StridesOf(windows_.batch);
+    std::optional<int64_t> step;
+    bool linear = true;
+    for (size_t i = 0; i < dense.size(); ++i) {
+      if (windows_.batch[i] == 1) continue;
+      const int64_t stride = windows_.other_strides[i];
+      if (!step) step = stride / dense[i];
+      linear = linear && stride == *step * dense[i];
+    }
+    line_ = operands_[updates_number_];
+    std::vector<CopyDimension> inside = windows_.inside;
+    if (linear) {
+      step_ = step.value_or(0);
+    } else {
+      step_ = windows_.elements();
+      line_ = builder_.Place("windows", count_ * windows_.elements() * size_);
+      Ints sizes;
+      for (const CopyDimension& d : inside) sizes.push_back(d.size);
+      const Ints packed = ir::StridesOf(sizes);
+      for (size_t i = 0; i < sizes.size(); ++i) inside[i].to = packed[i];
+    }
+    reorders_ = !linear;
+    absl::StatusOr<std::vector<WindowPart>> parts =
+        PartsOf(inside, size_, StorageBytes(Moved()), preset_.cols);
+    if (!parts.ok()) return parts.status();
+    parts_ = *std::move(parts);
+    if (parts_.size() > 1 && Slides())
+      return absl::ResourceExhaustedError("windows in parts that overlap");
+    if (absl::Status s = builder_.Fits(); !s.ok()) return s;
+    return PlaceBands();
+  }
+
+  // Whether an element may lie at different places of two windows. All parts of
+  // the first one then come before the second one.
+  bool Slides() const {
+    return std::any_of(windows_.starts.begin(), windows_.starts.end(),
+                       [](const Windows::Start& start) {
+                         return start.window > 1 && start.size > start.window;
+                       });
+  }
+
+  // One band, or some that make a pipeline.
+  absl::Status PlaceBands() {
+    const int64_t unit =
+        std::lcm(UnitOf(windows_, node_.operands[0].type().shape) * size_,
+                 preset_.beat_bytes());
+    const int64_t count = pipeline_ ? 3 : 1;
+    const int64_t margin = builder_.Align(preset_.word_bytes());
+    const int64_t most = builder_.Room() / count - margin;
+    band_ = std::max(CeilDiv(bytes_, pipeline_ ? kPipelineBands : 1),
+                     pipeline_ ? kLeastBandBeats * preset_.beat_bytes() : 1);
+    band_ = std::min(RoundUp(band_, unit), RoundUp(bytes_, unit));
+    if (band_ > most) band_ = most / unit * unit;
+    if (band_ >= bytes_) band_ = bytes_;
+    if (band_ <= 0 || CeilDiv(bytes_, band_) > kMostOperandBands)
+      return absl::ResourceExhaustedError("bands of an operand");
+    for (int64_t i = 0; i < count; ++i)
+      buffers_.push_back(builder_.Place("band", band_ + preset_.word_bytes()));
+    return builder_.Fits();
+  }
+
+  // Words or bytes are moved; sums work on elements.
+  Storage Moved() const {
+    if (combiner_) return StorageOf(node_.type.element);
+    return size_ % 4 == 0 ? Storage::kWord : Storage::kByte;
+  }
+
+  absl::Status AddCode() {
+    std::vector<uint64_t> words;
+    if (absl::Status s = copier_.AddCode(words); !s.ok()) return s;
+    const auto add = [&](const LaneGraph& graph, const LaneStore& store,
+                         const LanePlaces& places, Loop loop,
+                         int& pc) -> absl::Status {
+      const absl::StatusOr<LaneCode> code =
+          Emit(graph, {store}, places, preset_, static_cast<int>(words.size()),
+               loop);
+      if (!code.ok()) return code.status();
+      pc = code->main;
+      words.insert(words.end(), code->words.begin(), code->words.end());
+      return absl::OkStatus();
+    };
+    LaneGraph addresses;
+    LanePlaces places;
+    const Lane address = Address(addresses, places);
+    if (absl::Status s = add(addresses, {address, Storage::kWord}, places,
+                             Loop::kRows, address_pc_);
+        !s.ok())
+      return s;
+    LaneGraph found;
+    const Lane place = Place(found, places);
+    if (absl::Status s =
+            add(found, {place, Storage::kWord}, places, Loop::kRows, place_pc_);
+        !s.ok())
+      return s;
+    LaneGraph graph;
+    LaneStore store;
+    const Storage storage = Moved();
+    const ElementType element = node_.type.element;
+    places = {};
+    if (combiner_) {
+      const auto load = [&](int operand) {
+        return FromMemory(graph, element,
+                          graph.Load({operand, storage, Pattern::kStream}));
+      };
+      places.operands = {{{0, 0}, 0, 0}, {{0, 1}, 0, 0}};
+      const Lane kept = load(0), update = load(1);
+      store = ToMemory(graph, element,
+                       Combine(graph, *combiner_, element, kept, update));
+    } else {
+      places.operands = {{{0, 1}, 0, 0}};
+      store = {graph.Load({0, storage, Pattern::kStream}), storage};
+    }
+    places.stores = {{0, 0}};
+    if (absl::Status s =
+            add(graph, store, places,
+                combiner_ ? Loop::kFencedPlaces : Loop::kPlaces, walk_pc_);
+        !s.ok())
+      return s;
+    for (const ir::Value& operand : node_.operands)
+      builder_.AddOperand(operand.type().bytes());
+    builder_.AddOperand(node_.type.bytes());
+    builder_.SetCode(std::move(words));
+    return absl::OkStatus();
+  }
+
+  static int WalkOf(int64_t bytes) {
+    return bytes == 4 ? 0 : bytes == 2 ? 1 : 2;
+  }
+  int64_t StartBytes(size_t i) const {
+    return ir::ElementBytes(
+        node_.operands[windows_.starts[i].operand].type().element);
+  }
+
+  // A window's first byte in the operand; -1: it is left out.
+  Lane Address(LaneGraph& graph, LanePlaces& places) const {
+    const LaneBuilder g{graph};
+    Lane address = g.K(0), inside = -1;
+    for (size_t i = 0; i < starts_.size(); ++i) {
+      const Windows::Start& s = windows_.starts[i];
+      const ElementType type = node_.operands[s.operand].type().element;
+      // One walk for each size of elements.
+      places.operands.push_back({{starts_[i].at, WalkOf(StartBytes(i))}, 0, 0});
+      const Lane start = FromMemory(
+          graph, type,
+          graph.Load({static_cast<int>(i), StorageOf(type), Pattern::kStream}));
+      Lane at = start;
+      if (windows_.left_out) {
+        const Lane fits = Not(graph, Beyond(graph, s, start));
+        inside = inside < 0 ? fits : g(Op::kIand, inside, fits);
+      } else {
+        at = MovedInside(graph, s, type, start);
+      }
+      address = g(Op::kIadd, g(Op::kImul, at, g.K(s.stride * size_)), address);
+    }
+    if (!offsets_.empty()) {
+      address = g(Op::kIadd, address,
+                  graph.Load({static_cast<int>(places.operands.size()),
+                              Storage::kWord, Pattern::kStream}));
+      places.operands.push_back({{data_.at, 0}, 0, 0});
+    }
+    if (inside >= 0) address = g(Op::kSel, inside, address, g.K(-1));
+    places.stores.push_back({addresses_.at, 0});
+    return address;
+  }
+
+  // The same in a band, from its first byte (walk 2) on; -1: in another one.
+  Lane Place(LaneGraph& graph, LanePlaces& places) const {
+    const LaneBuilder g{graph};
+    places = {};
+    places.operands = {{{addresses_.at, 0}, 0, 0}, {{0, 2}, 0, 0}};
+    places.stores = {{places_.at, 0}};
+    const Lane address = graph.Load({0, Storage::kWord, Pattern::kStream});
+    const Lane first =
+        g(Op::kBcl, graph.Load({1, Storage::kWord, Pattern::kRow}));
+    const Lane place = g(Op::kIsub, address, first);
+    const Lane out = g(Op::kIor, g(Op::kIlt, address, first),
+                       g(Op::kIlt, g.K(band_ - 1), place));
+    return g(Op::kSel, out, g.K(-1), place);
+  }
+
+  // Of numbers that follow each other: the rows of lanes from `first` on.
+  template <typename Run>
+  void RunOverWindows(const Run& run) const {
+    const int64_t cols = preset_.cols;
+    const auto part = [&](int64_t first, int64_t rows, int64_t lanes) {
+      RowsRun all;
+      for (const int64_t bytes : {4, 2, 1}) {
+        all.place[WalkOf(bytes)] = bytes * first;
+        all.stride[WalkOf(bytes)] = bytes * cols;
+      }
+      all.rows = rows;
+      all.lanes = lanes;
+      if (rows * lanes > 0) run(all);
+    };
+    part(0, count_ / cols, cols);
+    part(count_ / cols * cols, 1, count_ % cols);
+  }
+
+  absl::Status MakeAddresses() {
+    for (size_t i = 1; i < operands_.size(); ++i) {
+      const int64_t bytes = node_.operands[i].type().bytes();
+      if (bytes > 0)
+        builder_.Load(static_cast<int>(i), 0, operands_[i].at, bytes);
+    }
+    std::vector<uint32_t> data;
+    for (const int64_t elements : offsets_)
+      data.push_back(static_cast<uint32_t>(elements * size_));
+    for (int64_t first = 0; first < bytes_; first += band_)
+      data.push_back(static_cast<uint32_t>(first));
+    builder_.LoadData(data, data_.at);
+    std::vector<Bytes> reads = starts_;
+    reads.push_back(data_);
+    const Ints dense = ir::StridesOf(windows_.batch);
+    for (size_t i = 0; i < starts_.size(); ++i) {
+      const Windows::Start& s = windows_.starts[i];
+      const int64_t bytes = StartBytes(i);
+      const Bytes& from = operands_[s.operand];
+      BufferCopy copy{from.at + s.offset * bytes,
+                      starts_[i].at,
+                      bytes,
+                      {},
+                      from,
+                      starts_[i]};
+      for (size_t d = 0; d < dense.size(); ++d)
+        copy.dimensions.push_back({windows_.batch[d], s.strides[d], dense[d]});
+      if (absl::Status status = copier_.Copy(builder_, copy); !status.ok())
+        return status;
+    }
+    RunOverWindows([&](const RowsRun& run) {
+      builder_.Run(address_pc_, ArgumentsOf(run), reads, {addresses_},
+                   8 * run.rows);
+    });
+    return reorders_ ? Reorder() : absl::OkStatus();
+  }
+
+  // Copies the updates into the order of the windows.
+  absl::Status Reorder() {
+    const Bytes updates = operands_[updates_number_];
+    BufferCopy copy{updates.at, line_.at, size_, {}, updates, line_};
+    Ints sizes = windows_.batch;
+    for (const CopyDimension& d : windows_.inside) sizes.push_back(d.size);
+    const Ints dense = ir::StridesOf(sizes);
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const size_t outer = windows_.batch.size();
+      copy.dimensions.push_back({sizes[i],
+                                 i < outer ? windows_.other_strides[i]
+                                           : windows_.inside[i - outer].to,
+                                 dense[i]});
+    }
+    return copier_.Copy(builder_, copy);
+  }
+
+  void FindPlaces(int64_t band) {
+    const int64_t first =
+        data_.at + 4 * (static_cast<int64_t>(offsets_.size()) + band);
+    RunOverWindows([&](RowsRun run) {
+      run.place[2] = first;
+      run.stride[2] = 0;
+      builder_.Run(place_pc_, ArgumentsOf(run), {addresses_, data_}, {places_},
+                   4 * run.rows);
+    });
+  }
+
+  void Walk(const WindowPart& part, const Bytes& buffer, int64_t bands) {
+    const Bytes& table = bands > 1 ? places_ : addresses_;
+    std::vector<int64_t> arguments(kPlaceOffset + 1);
+    arguments[1] = line_.at + part.to;
+    arguments[kTable] = table.at;
+    arguments[kRowCount] = part.rows;
+    arguments[kStrides] = part.from_stride;
+    arguments[kStrides + 1] = part.to_stride;
+    arguments[kLinearStep] = step_ * size_;
+    arguments[kLaneCount] = part.lanes;
+    arguments[kPlaceCount] = count_;
+    arguments[kPlaceOffset] = buffer.at + part.from;
+    std::vector<Bytes> reads = {table, line_};
+    if (combiner_) reads.push_back(buffer);
+    builder_.Run(walk_pc_, arguments, reads, {buffer},
+                 kSkipCycles * count_ + kWriteCycles * CeilDiv(count_, bands));
+  }
+
+  const Node& node_;
+  const Preset& preset_;
+  KernelBuilder builder_;
+  BufferCopier copier_;
+  const Windows windows_;
+  const std::vector<int64_t> offsets_;  // of the windows, behind their starts
+  const int64_t count_, size_;
+  const int64_t bytes_;  // of operand and result
+  const size_t updates_number_;
+  const bool pipeline_;
+  std::optional<ir::Op> combiner_;
+  // data_: offsets, first bytes of the bands.
+  std::vector<Bytes> operands_, starts_, buffers_;
+  Bytes addresses_ = {}, places_ = {}, data_ = {}, line_ = {};
+  bool reorders_ = false;
+  int64_t step_ = 0;  // elements from one window's updates to the next one's
+  std::vector<WindowPart> parts_;
+  int64_t band_ = 0;  // bytes
+  int address_pc_ = 0, place_pc_ = 0, walk_pc_ = 0;
+};
+
+}  // namespace
+
+bool HasScatterCode(const Node& node) {
+  const ir::Module& region = *node.regions[0];
+  return Replaces(region) ||
+         (ir::CombinerOf(region) && FitsLane(node.type.element));
+}
+
+absl::StatusOr<KernelProgram> CompileScatter(const Node& node,
+                                             const Preset& preset,
+                                             int64_t origin) {
+  absl::StatusOr<KernelProgram> best = absl::ResourceExhaustedError("");
+  for (const Cut cut : {Cut::kNone, Cut::kPieces, Cut::kElements}) {
+    for (const bool pipeline : {false, true}) {
+      absl::StatusOr<KernelProgram> program =
+          Scatter(node, preset, origin, cut, pipeline).Compile();
+      const bool better =
+          !best.ok() ||
+          (program.ok() && program->expected_cycles < best->expected_cycles);
+      if (better) best = std::move(program);
+    }
+    if (best.ok()) return best;
+  }
+  return best;
+}
+
+}  // namespace systole::lanes
