@@ -10,6 +10,7 @@
 #include "host/compiler/kernels/reduction_kernel.h"
 #include "host/compiler/kernels/region_kernel.h"
 #include "host/compiler/kernels/row_gather.h"
+#include "host/compiler/kernels/row_update.h"
 #include "host/compiler/kernels/scatter_kernel.h"
 #include "host/compiler/kernels/sort_kernel.h"
 #include "host/compiler/kernels/window_kernel.h"
@@ -24,17 +25,22 @@ namespace {
 // A small operand is loaded as a whole.
 constexpr int64_t kSmallOperand = 1 << 14;
 
-// Reads of windows are whichever is faster: with the operand in the unified
-// buffer, or the pieces of the windows alone.
+// Slices, updates and gathers are whichever is faster: with the operand in the
+// unified buffer, or the pieces of the windows alone.
 absl::StatusOr<KernelProgram> CompileIndexedNode(const Node& node,
                                                  const Preset& preset,
                                                  int64_t origin) {
-  if (node.op != Op::kHloGather && node.op != Op::kHloDynamicSlice)
-    return CompileScatter(node, preset, origin);
-  absl::StatusOr<KernelProgram> whole = CompileIndexed(node, preset);
-  if (whole.ok() && node.operands[0].type().bytes() < kSmallOperand)
+  const bool reads =
+      node.op == Op::kHloGather || node.op == Op::kHloDynamicSlice;
+  absl::StatusOr<KernelProgram> whole =
+      reads ? CompileIndexed(node, preset)
+            : CompileScatter(node, preset, origin);
+  if (node.op == Op::kHloScatter ||
+      (whole.ok() && node.operands[0].type().bytes() < kSmallOperand))
     return whole;
-  absl::StatusOr<KernelProgram> rows = CompileRowGather(node, preset, origin);
+  absl::StatusOr<KernelProgram> rows =
+      reads ? CompileRowGather(node, preset, origin)
+            : CompileRowUpdate(node, preset, origin, /*in_place=*/false);
   if (!rows.ok() ||
       (whole.ok() && whole->expected_cycles <= rows->expected_cycles))
     return whole;

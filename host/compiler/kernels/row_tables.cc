@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/row_tables.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "host/compiler/geometry.h"
+#include "host/compiler/kernels/lane_memory.h"
+#include "host/compiler/kernels/window_starts.h"
+
+namespace systole::lanes {
+namespace {
+
+using Bytes = KernelBuilder::Bytes;
+using compiler::CeilDiv;
+using compiler::RoundUp;
+using ir::ElementType;
+using vpu::Op;
+
+constexpr int64_t kMostPieces = 1 << 16;  // that have data of the program
+
+int64_t LogOf(int64_t n) {
+  int64_t bits = 0;
+  while (n >> (bits + 1) != 0) ++bits;
+  return bits;
+}
+
+// The walk for numbers of so many bytes.
+int NumberWalk(int64_t bytes) { return bytes == 4 ? 0 : bytes == 2 ? 1 : 2; }
+
+}  // namespace
+
+RowTables::RowTables(const ir::Node& node, const Preset& preset)
+    : node_(node),
+      preset_(preset),
+      first_(node.op == ir::Op::kHloDynamicUpdateSlice ? 2 : 1),
+      windows_(WindowsOf(node)),
+      pieces_(windows_),
+      size_(ir::ElementBytes(node.type.element)),
+      beat_(preset.beat_bytes()) {
+  Measure();
+}
+
+void RowTables::Measure() {
+  granule_ = beat_;
+  for (const Windows::Start& s : windows_.starts) {
+    if (s.size > s.window) granule_ = std::gcd(granule_, s.stride * size_);
+  }
+  for (const WindowPieces::Dimension& d : pieces_.dimensions)
+    granule_ = std::gcd(granule_, d.from * size_);
+  data_.clear();
+  if (count() > kMostPieces) return;
+  for (const int64_t elements : pieces_.Offsets())
+    data_.push_back(static_cast<uint32_t>(elements * size_));
+}
+
+void RowTables::CutPieces(int64_t most, int64_t least) {
+  if (bytes() <= most * beat_) return;
+  for (int64_t elements = most * beat_ / size_;
+       elements * size_ >= least * beat_; --elements) {
+    if (pieces_.elements % elements != 0) continue;
+    pieces_.Cut(pieces_.elements / elements);
+    return Measure();
+  }
+}
+
+absl::Status RowTables::Check() const {
+  const int64_t operand = node_.operands[0].type().bytes();
+  if (operand >= int64_t{1} << 31)
+    return absl::ResourceExhaustedError("an operand of 2 GB or more");
+  const bool linear =
+      std::all_of(pieces_.dimensions.begin(), pieces_.dimensions.end(),
+                  [](const auto& d) { return d.from == 0; });
+  if (!linear && count() > kMostPieces)
+    return absl::ResourceExhaustedError("windows of too many pieces");
+  if (!whole() && operand < span())
+    return absl::ResourceExhaustedError("an operand of few beats");
+  return absl::OkStatus();
+}
+
+int64_t RowTables::span() const {
+  return whole() ? bytes() : RoundUp(bytes() + beat_ - granule_, beat_);
+}
+
+int64_t RowTables::unit() const {
+  return std::gcd(std::gcd(granule_, bytes()), int64_t{4});
+}
+
+Storage RowTables::storage() const {
+  return unit() == 4   ? Storage::kWord
+         : unit() == 2 ? Storage::kHalf
+                       : Storage::kByte;
+}
+
+int64_t RowTables::distance() const {
+  int64_t least = node_.operands[0].type().bytes();
+  for (const WindowPieces::Dimension& d : pieces_.dimensions)
+    least = std::min(least, d.from * size_);
+  return least;
+}
+
+int64_t RowTables::StartBytes(size_t i) const {
+  return ir::ElementBytes(
+      node_.operands[windows_.starts[i].operand].type().element);
+}
+
+void RowTables::Place(KernelBuilder& builder) {
+  // Copies may read a word behind.
+  for (size_t i = first_; i < node_.operands.size(); ++i) {
+    numbers_.push_back(builder.Place(
+        "starts", node_.operands[i].type().bytes() + preset_.word_bytes()));
+  }
+  for (size_t i = 0; i < windows_.starts.size(); ++i)
+    starts_.push_back(builder.Place("starts", 4 * count()));
+  beats_ = builder.Place("beats", 4 * count());
+  if (!whole()) shifts_ = builder.Place("shifts", 4 * count());
+}
+
+absl::Status RowTables::AddCode(std::vector<uint64_t>& words,
+                                const Bytes& data) {
+  data_at_ = data;
+  LaneGraph graph;
+  LanePlaces places;
+  const LaneBuilder g{graph};
+  Lane address = -1;
+  const auto plus = [&](Lane more) {
+    address = address < 0 ? more : g(Op::kIadd, address, more);
+  };
+  for (size_t i = 0; i < starts_.size(); ++i) {
+    const Windows::Start& s = windows_.starts[i];
+    const ElementType type = node_.operands[s.operand].type().element;
+    const Lane start = FromMemory(
+        graph, type,
+        graph.Load({static_cast<int>(i), StorageOf(type), Pattern::kStream}));
+    places.operands.push_back(
+        {{starts_[i].at, NumberWalk(StartBytes(i))}, 0, 0});
+    if (s.size == s.window) continue;
+    plus(g(Op::kImul, MovedInside(graph, s, type, start),
+           g.K(s.stride * size_)));
+  }
+  if (!data_.empty()) {
+    plus(graph.Load({static_cast<int>(places.operands.size()), Storage::kWord,
+                     Pattern::kStream}));
+    places.operands.push_back({{data_at_.at, 0}, 0, 0});
+  }
+  if (address < 0) address = g.K(0);
+  const Lane shift = g.K(LogOf(beat_));
+  Lane beat = g(Op::kShr, address, shift);
+  if (!whole()) {  // the beats do not end behind the operand
+    const int64_t operand = node_.operands[0].type().bytes();
+    beat = g(Op::kImin, beat, g.K(CeilDiv(operand, beat_) - span() / beat_));
+  }
+  std::vector<LaneStore> stores = {{beat, Storage::kWord}};
+  places.stores = {{beats_.at, 0}};
+  if (!whole()) {
+    stores.push_back(
+        {g(Op::kIsub, address, g(Op::kShl, beat, shift)), Storage::kWord});
+    places.stores.push_back({shifts_.at, 0});
+  }
+  const absl::StatusOr<LaneCode> code =
+      Emit(graph, stores, places, preset_, static_cast<int>(words.size()));
+  if (!code.ok()) return code.status();
+  pc_ = code->main;
+  words.insert(words.end(), code->words.begin(), code->words.end());
+  return absl::OkStatus();
+}
+
+absl::Status RowTables::Run(const BufferCopier& copier,
+                            KernelBuilder& builder) {
+  for (size_t i = 0; i < numbers_.size(); ++i) {
+    const size_t operand = first_ + i;
+    builder.Load(static_cast<int>(operand), 0, numbers_[i].at,
+                 node_.operands[operand].type().bytes());
+  }
+  std::vector<Bytes> reads = starts_;
+  reads.push_back(data_at_);
+  for (size_t i = 0; i < starts_.size(); ++i) {
+    const Windows::Start& s = windows_.starts[i];
+    if (s.size == s.window) continue;
+    const int64_t bytes = StartBytes(i);
+    const Bytes& from = numbers_[s.operand - first_];
+    BufferCopy copy{
+        from.at + s.offset * bytes, starts_[i].at, bytes, {}, from, starts_[i]};
+    int64_t dense = count();
+    for (const WindowPieces::Dimension& d : pieces_.dimensions) {
+      dense /= d.size;
+      copy.dimensions.push_back({d.size, d.starts[i], dense});
+    }
+    if (absl::Status status = copier.Copy(builder, copy); !status.ok())
+      return status;
+  }
+  std::vector<Bytes> writes = {beats_};
+  if (!whole()) writes.push_back(shifts_);
+  RunOverWords(count(), preset_.cols, [&](RowsRun run, int64_t first) {
+    for (const int64_t bytes : {4, 2, 1}) {
+      run.place[NumberWalk(bytes)] = bytes * first;
+      run.stride[NumberWalk(bytes)] = bytes * preset_.cols;
+    }
+    builder.Run(pc_, ArgumentsOf(run), reads, writes, 8 * run.rows);
+  });
+  return absl::OkStatus();
+}
+
+}  // namespace systole::lanes
