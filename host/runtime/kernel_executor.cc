@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "host/compiler/kernels/row_update.h"
 #include "host/runtime/kernel_unit.h"
 #include "host/runtime/placement.h"
 
@@ -131,24 +132,9 @@ absl::Status KernelExecutor::Run(Program& program) {
   return core_.Run(program, /*exchanges=*/true);
 }
 
-absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
-                                       PlacedValues& values) {
-  const lanes::KernelProgram& kernel = *step.kernel;
-  std::vector<uint64_t> places;
-  for (const int slot : step.inputs) {
-    if (absl::Status s = ToDevice(*values[slot]); !s.ok()) return s;
-    places.push_back(values[slot]->device->address());
-  }
-  for (size_t i = 0; i < step.outputs.size(); ++i) {
-    auto value = std::make_shared<Place>();
-    value->bytes = kernel.bytes[step.inputs.size() + i];
-    absl::StatusOr<std::shared_ptr<DeviceMemory>> memory =
-        Allocate(value->bytes);
-    if (!memory.ok()) return memory.status();
-    value->device = *std::move(memory);
-    places.push_back(value->device->address());
-    values[step.outputs[i]] = std::move(value);
-  }
+absl::Status KernelExecutor::RunProgram(const lanes::KernelProgram& kernel,
+                                        absl::Span<const uint64_t> places,
+                                        std::vector<LayerInfo> layers) {
   const absl::StatusOr<systole::Device*> device = core_.Open();
   if (!device.ok()) return device.status();
   const auto program_bytes =
@@ -162,11 +148,64 @@ absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
   program.prog_addr = (*program_at)->address();
   program.hbm_bytes = core_.preset().memory_bytes();
   program.descriptors = kernel.Placed(places, (*code_at)->address());
+  program.layers = std::move(layers);
   // Only its descriptors are written.
   if (absl::Status s = (*device)->Load(program); !s.ok()) return s;
   ++counts_.kernels;
+  return core_.Run(program);
+}
+
+absl::Status KernelExecutor::Copy(const DeviceMemory& from,
+                                  const DeviceMemory& to, int64_t bytes) {
+  const absl::StatusOr<lanes::KernelProgram> kernel =
+      lanes::CompileCopy(bytes, core_.preset());
+  if (!kernel.ok()) return kernel.status();
+  LayerInfo layer;
+  layer.name = layer.op = "copy";
+  return RunProgram(*kernel, {from.address(), to.address()}, {layer});
+}
+
+absl::StatusOr<std::shared_ptr<DeviceMemory>> KernelExecutor::OutputMemory(
+    const lanes::PlanStep& step, size_t output, PlacedValues& values) {
+  const int64_t bytes = step.kernel->bytes[step.inputs.size() + output];
+  const auto update = std::find_if(
+      step.updates.begin(), step.updates.end(), [&](const auto& pair) {
+        return pair.second == static_cast<int>(output);
+      });
+  if (update == step.updates.end()) return Allocate(bytes);
+  const int slot = step.inputs[update->first];
+  const PlacedValue& value = values[slot];
+  const bool dies = std::count(step.dead.begin(), step.dead.end(), slot) > 0;
+  if (dies && value.use_count() == 1 && value->device.use_count() == 1 &&
+      value->device->whole())
+    return value->device;
+  auto memory = Allocate(bytes);
+  if (!memory.ok()) return memory;
+  if (absl::Status s = Copy(*value->device, **memory, bytes); !s.ok()) return s;
+  return memory;
+}
+
+absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
+                                       PlacedValues& values) {
+  const lanes::KernelProgram& kernel = *step.kernel;
+  std::vector<uint64_t> places;
+  for (const int slot : step.inputs) {
+    if (absl::Status s = ToDevice(*values[slot]); !s.ok()) return s;
+    places.push_back(values[slot]->device->address());
+  }
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    auto value = std::make_shared<Place>();
+    value->bytes = kernel.bytes[step.inputs.size() + i];
+    absl::StatusOr<std::shared_ptr<DeviceMemory>> memory =
+        OutputMemory(step, i, values);
+    if (!memory.ok()) return memory.status();
+    value->device = *std::move(memory);
+    places.push_back(value->device->address());
+    values[step.outputs[i]] = std::move(value);
+  }
+  std::vector<LayerInfo> layers;
   for (const Nodes& nodes : step.kernels) {
-    LayerInfo& layer = program.layers.emplace_back();
+    LayerInfo& layer = layers.emplace_back();
     layer.name = nodes.back()->name;  // in the message of a fault
     if (core_.has_listener()) {
       const ir::Node* const product = ProductOf(nodes);
@@ -175,7 +214,7 @@ absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
       layer.macs = product != nullptr ? MacsOf(*product) : 0;
     }
   }
-  return core_.Run(program);
+  return RunProgram(kernel, places, std::move(layers));
 }
 
 absl::Status KernelExecutor::RunNode(const lanes::PlanStep& step,
@@ -253,113 +292,6 @@ absl::Status KernelExecutor::RunCollective(const lanes::PlanStep& step,
   }
   for (size_t i = 0; i < step.outputs.size(); ++i)
     values[step.outputs[i]] = std::move(operands[i]);
-  return absl::OkStatus();
-}
-
-absl::StatusOr<PlacedValues> KernelExecutor::RunRegion(
-    const ir::Module& region, const lanes::DevicePlan& plan,
-    PlacedValues inputs) {
-  const lanes::DevicePlan& inner = *plan.regions.at(&region);
-  const auto [constants, added] = constants_.try_emplace(&inner);
-  if (added) {
-    for (const auto& [slot, literal] : inner.constants)
-      constants->second.push_back(OnHost(literal));
-  }
-  ++depth_;
-  absl::StatusOr<PlacedValues> results =
-      Run(inner, std::move(inputs), constants->second);
-  --depth_;
-  return results;
-}
-
-// Reads both bounds once, instead of evaluating a condition per iteration.
-absl::StatusOr<std::optional<int64_t>> KernelExecutor::TurnsOf(
-    const lanes::PlanStep& step, const PlacedValues& values) {
-  if (!step.loop) return std::nullopt;
-  const lanes::CountedLoop& loop = *step.loop;
-  const auto number = [&](int operand) -> absl::StatusOr<int64_t> {
-    const ir::Type& type = step.node->operands[operand].type();
-    const absl::StatusOr<Literal> literal = ToHost(*values[operand], type);
-    if (!literal.ok()) return literal.status();
-    return type.element == ir::ElementType::kInt32
-               ? int64_t{literal->values<int32_t>()[0]}
-               : int64_t{literal->values<uint32_t>()[0]};
-  };
-  const absl::StatusOr<int64_t> first = number(loop.counter);
-  if (!first.ok()) return first.status();
-  absl::StatusOr<int64_t> end = loop.number;
-  if (loop.bound >= 0) end = number(loop.bound);
-  if (!end.ok()) return end.status();
-  return loop.Turns(*first, *end,
-                    step.node->operands[loop.counter].type().element);
-}
-
-// Evaluates a loop's condition.
-absl::StatusOr<bool> KernelExecutor::Condition(const ir::Module& condition,
-                                               const lanes::DevicePlan& plan,
-                                               const PlacedValues& values) {
-  const absl::StatusOr<PlacedValues> goes_on =
-      RunRegion(condition, plan, values);
-  if (!goes_on.ok()) return goes_on.status();
-  const absl::StatusOr<Literal> truth =
-      ToHost(*(*goes_on)[0], condition.outputs[0].node.type());
-  if (!truth.ok()) return truth.status();
-  return bool{truth->values<ir::Bool>()[0]};
-}
-
-// The loop's values come first, then the other values that the regions read.
-absl::StatusOr<PlacedValues> KernelExecutor::Repeat(
-    const lanes::PlanStep& step, const lanes::DevicePlan& plan,
-    PlacedValues values) {
-  const ir::Node& node = *step.node;
-  const size_t carried = node.results();
-  const absl::StatusOr<std::optional<int64_t>> turns = TurnsOf(step, values);
-  if (!turns.ok()) return turns.status();
-  for (int64_t turn = 0;; ++turn) {
-    absl::StatusOr<bool> goes_on = *turns && turn < **turns;
-    if (!*turns) goes_on = Condition(*node.regions[0], plan, values);
-    if (!goes_on.ok()) return goes_on.status();
-    if (!*goes_on) break;
-    PlacedValues rest(values.begin() + static_cast<int64_t>(carried),
-                      values.end());
-    absl::StatusOr<PlacedValues> next =
-        RunRegion(*node.regions[1], plan, std::move(values));
-    if (!next.ok()) return next.status();
-    values = *std::move(next);
-    values.insert(values.end(), rest.begin(), rest.end());
-  }
-  values.resize(carried);
-  return values;
-}
-
-absl::Status KernelExecutor::RunControl(const lanes::PlanStep& step,
-                                        const lanes::DevicePlan& plan,
-                                        PlacedValues& values) {
-  const ir::Node& node = *step.node;
-  PlacedValues inputs;
-  for (const int slot : step.inputs) inputs.push_back(values[slot]);
-  for (const int slot : step.dead) values[slot] = nullptr;
-  absl::StatusOr<PlacedValues> results;
-  if (node.op == ir::Op::kHloWhile) {
-    results = Repeat(step, plan, std::move(inputs));
-  } else {
-    const absl::StatusOr<Literal> which =
-        ToHost(*inputs[0], node.operands[0].type());
-    if (!which.ok()) return which.status();
-    int64_t branch = 0;
-    const auto count = static_cast<int64_t>(node.regions.size());
-    if (node.op == ir::Op::kHloIf) {
-      branch = which->values<ir::Bool>()[0] ? 0 : 1;
-    } else {
-      branch = which->values<int32_t>()[0];
-      if (branch < 0 || branch >= count) branch = count - 1;
-    }
-    inputs.erase(inputs.begin());
-    results = RunRegion(*node.regions[branch], plan, std::move(inputs));
-  }
-  if (!results.ok()) return results.status();
-  for (size_t i = 0; i < step.outputs.size(); ++i)
-    values[step.outputs[i]] = std::move((*results)[i]);
   return absl::OkStatus();
 }
 

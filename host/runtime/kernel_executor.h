@@ -61,6 +61,14 @@ class KernelExecutor : private ProcessDevice {
                                          const lanes::DevicePlan& plan,
                                          PlacedValues inputs);
   absl::Status RunKernel(const lanes::PlanStep& step, PlacedValues& values);
+  // Memory for an output: its own, or an input's that the kernel changes.
+  absl::StatusOr<std::shared_ptr<DeviceMemory>> OutputMemory(
+      const lanes::PlanStep& step, size_t output, PlacedValues& values);
+  absl::Status Copy(const DeviceMemory& from, const DeviceMemory& to,
+                    int64_t bytes);
+  absl::Status RunProgram(const lanes::KernelProgram& kernel,
+                          absl::Span<const uint64_t> places,
+                          std::vector<LayerInfo> layers);
   absl::Status RunNode(const lanes::PlanStep& step, PlacedValues& values);
   const PlacedValue& DeviceId(ir::Op op);
   absl::Status RunShard(const lanes::PlanStep& step, PlacedValues& values);

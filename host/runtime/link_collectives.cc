@@ -7,6 +7,7 @@
 
 #include "host/compiler/kernels/shard_lowering.h"
 #include "host/ir/hlo/combiner.h"
+#include "host/ir/hlo/fold.h"
 
 namespace systole::runtime {
 namespace {

@@ -31,6 +31,8 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
   uint64_t address() const { return address_; }
+  // Whether it is not a part of other memory.
+  bool whole() const { return whole_ == nullptr; }
 
  private:
   std::shared_ptr<MemoryPool> pool_;

@@ -18,6 +18,7 @@
 #include "host/compiler/kernels/node_kind.h"
 #include "host/compiler/kernels/plan_link.h"
 #include "host/compiler/kernels/plan_pairs.h"
+#include "host/compiler/kernels/row_update.h"
 
 namespace systole::lanes {
 namespace {
@@ -31,8 +32,11 @@ using ir::Value;
 
 class Planner {
  public:
-  Planner(const ir::Module& module, const Preset& preset)
-      : module_(module), preset_(preset), kinds_(module) {}
+  Planner(const ir::Module& module, const Preset& preset, size_t owned)
+      : module_(module), preset_(preset), kinds_(module) {
+    const std::vector<Node*> inputs = module.inputs();
+    for (size_t i = owned; i < inputs.size(); ++i) kept_.insert(inputs[i]);
+  }
 
   DevicePlan Plan() {
     for (const auto& node : module_.nodes()) {
@@ -42,6 +46,7 @@ class Planner {
     for (const Node* input : module_.inputs())
       plan_.parameters.push_back(Slot(Value(const_cast<Node*>(input))));
     FindUsers();
+    readers_ = users_;
     slots_ = {[this](const Value& value) { return Slot(kinds_.Root(value)); },
               [this](const Value& value) { return SlotOf(value); },
               [this](int slot) { return users_[slot]; }};
@@ -243,6 +248,15 @@ class Planner {
     return halves;
   }
 
+  // Whether the result may lie where the first operand does, which nobody else
+  // needs.
+  bool MayOverwrite(const Node& node) const {
+    const Value root = kinds_.Root(node.operands[0]);
+    if (kinds_.Of(*root.node) == NodeKind::kKnown || kept_.count(root.node) > 0)
+      return false;
+    return readers_.at(Slot(root)) == std::set<const Node*>{&node};
+  }
+
   void EmitNode(const Node& node) {
     if (node.op == Op::kHloPartitionId || node.op == Op::kHloReplicaId) {
       plan_.device_ids.emplace_back(first_slot_.at(&node), node.op);
@@ -254,24 +268,32 @@ class Planner {
     for (int i = 0; i < node.results(); ++i)
       step.outputs.push_back(first_slot_.at(&node) + i);
     step.node = &node;
-    if (kinds_.Of(node) == NodeKind::kMoved) {
+    const bool updates =
+        node.op == Op::kHloDynamicUpdateSlice && MayOverwrite(node);
+    for (const bool in_place : {true, false}) {
+      if (kinds_.Of(node) != NodeKind::kMoved || step.kernel) break;
+      if (in_place && !updates) continue;
+      const CompileAgain compile = [&node, in_place](const Preset& preset,
+                                                     int64_t origin) {
+        return in_place ? CompileRowUpdate(node, preset, origin, in_place)
+                        : CompileNode(node, preset, origin);
+      };
       absl::StatusOr<KernelProgram> kernel = InOwnBuffers(
-          [&](int64_t origin) { return CompileNode(node, preset_, origin); });
-      if (kernel.ok()) {
-        next_origin_ = kernel->ub_end;
-        step.kernel = *std::move(kernel);
-        step.kernels = {{&node}};
-        again_[plan_.steps.size()] = [&node](const Preset& preset,
-                                             int64_t origin) {
-          return CompileNode(node, preset, origin);
-        };
-      }
+          [&](int64_t origin) { return compile(preset_, origin); });
+      if (!kernel.ok()) continue;
+      next_origin_ = kernel->ub_end;
+      step.kernel = *std::move(kernel);
+      step.kernels = {{&node}};
+      if (in_place) step.updates = {{0, 0}};
+      again_[plan_.steps.size()] = compile;
     }
     if (IsControl(node)) {
       step.loop = CountedLoopOf(node);
       for (const auto& region : node.regions) {
-        plan_.regions[region.get()] =
-            std::make_unique<DevicePlan>(PlanFor(*region, preset_));
+        // A loop's body gets what the turn before has made.
+        const bool body = node.op == Op::kHloWhile && region == node.regions[1];
+        plan_.regions[region.get()] = std::make_unique<DevicePlan>(
+            PlanFor(*region, preset_, body ? node.results() : 0));
       }
     }
     plan_.steps.push_back(std::move(step));
@@ -300,6 +322,9 @@ class Planner {
   std::set<int> known_;  // slots of constants
   // Nodes that read a slot; null: it is an output, or read by other units.
   std::unordered_map<int, std::set<const Node*>> users_;
+  // The same before units are known; null: it is an output.
+  std::unordered_map<int, std::set<const Node*>> readers_;
+  std::set<const Node*> kept_;  // parameters that must not change
   ValueSlots slots_;
   int64_t next_origin_ = 0;  // behind the buffers of the kernel before
 };
@@ -311,8 +336,9 @@ bool IsControl(const Node& node) {
          node.op == Op::kHloCase;
 }
 
-DevicePlan PlanFor(const ir::Module& module, const Preset& preset) {
-  return Planner(module, preset).Plan();
+DevicePlan PlanFor(const ir::Module& module, const Preset& preset,
+                   size_t owned) {
+  return Planner(module, preset, owned).Plan();
 }
 
 }  // namespace systole::lanes

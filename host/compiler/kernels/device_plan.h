@@ -36,6 +36,10 @@ struct PlanStep {
   std::vector<std::vector<const ir::Node*>> kernels;
   std::vector<int> inputs, outputs;  // slots
   std::vector<int> dead;             // slots not needed after this step
+  // Numbers of an input and an output: the kernel changes the input's memory,
+  // which becomes the output's. If the input is needed otherwise, a copy of it
+  // comes before.
+  std::vector<std::pair<int, int>> updates;
   // The kernel runs along with that of the step before (plan_pairs.h).
   bool beside = false;
   // For a `while` with a known number of iterations.
@@ -58,8 +62,11 @@ struct DevicePlan {
 // host chooses.
 bool IsControl(const ir::Node& node);
 
-// The module must be verified and must outlive the plan.
-DevicePlan PlanFor(const ir::Module& module, const Preset& preset);
+// The module must be verified and must outlive the plan. owned: so many of the
+// first parameters are, as a rule, values that nobody else has; their memory
+// may be used for results.
+DevicePlan PlanFor(const ir::Module& module, const Preset& preset,
+                   size_t owned = 0);
 
 }  // namespace systole::lanes
 

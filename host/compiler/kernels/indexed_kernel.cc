@@ -108,13 +108,13 @@ class Indexed {
       return absl::OkStatus();
     };
     LaneGraph addresses;
-    const Lane address = Addresses(addresses);
     LanePlaces places;
-    for (size_t i = 0; i < starts_.size(); ++i) {
-      // One walk for each size of elements.
-      places.operands.push_back({{starts_[i].at, WalkOf(IndexBytes(i))}, 0, 0});
-    }
-    places.operands.push_back({{behind_.at, 0}, 0, 0});
+    std::optional<int64_t> offsets;
+    if (!offsets_.empty()) offsets = behind_.at;
+    const Lane address = addresses.Make(
+        Op::kIadd,
+        WindowAddress(addresses, places, node_, windows_, starts_, offsets),
+        addresses.Constant(static_cast<uint32_t>(operands_[0].at)));
     places.stores.push_back({table_.at, 0});
     if (absl::Status s = add(addresses, {address, Storage::kWord}, places,
                              Loop::kRows, table_pc_);
@@ -137,14 +137,6 @@ class Indexed {
     return absl::OkStatus();
   }
 
-  static int WalkOf(int64_t bytes) {
-    return bytes == 4 ? 0 : bytes == 2 ? 1 : 2;
-  }
-  int64_t IndexBytes(size_t i) const {
-    return ir::ElementBytes(
-        node_.operands[windows_.starts[i].operand].type().element);
-  }
-
   std::vector<uint32_t> Behind() const {
     std::vector<uint32_t> bytes;
     for (const int64_t elements : offsets_)
@@ -152,60 +144,20 @@ class Indexed {
     return bytes;
   }
 
-  // A window's address, from its starts.
-  Lane Addresses(LaneGraph& graph) {
-    const LaneBuilder g{graph};
-    Lane address = g.K(operands_[0].at);
-    for (size_t i = 0; i < starts_.size(); ++i) {
-      const Windows::Start& s = windows_.starts[i];
-      const ElementType type = node_.operands[s.operand].type().element;
-      const Lane start = FromMemory(
-          graph, type,
-          graph.Load({static_cast<int>(i), StorageOf(type), Pattern::kStream}));
-      const Lane at = MovedInside(graph, s, type, start);
-      address = g(Op::kIadd, g(Op::kImul, at, g.K(s.stride * size_)), address);
-    }
-    if (!offsets_.empty()) {
-      const Lane behind = graph.Load(
-          {static_cast<int>(starts_.size()), Storage::kWord, Pattern::kStream});
-      address = g(Op::kIadd, address, behind);
-    }
-    return address;
-  }
-
   absl::Status MakeTable() {
     std::vector<Bytes> reads = starts_;
     reads.push_back(behind_);
     for (size_t i = 0; i < starts_.size(); ++i) {
       const Windows::Start& s = windows_.starts[i];
-      const int64_t bytes = IndexBytes(i);
-      const Bytes& from = operands_[s.operand];
-      BufferCopy copy{from.at + s.offset * bytes,
-                      starts_[i].at,
-                      bytes,
-                      {},
-                      from,
-                      starts_[i]};
-      const Ints dense = ir::StridesOf(windows_.batch);
-      for (size_t d = 0; d < dense.size(); ++d)
-        copy.dimensions.push_back({windows_.batch[d], s.strides[d], dense[d]});
-      if (absl::Status status = copier_.Copy(builder_, copy); !status.ok())
+      if (absl::Status status =
+              CopyStarts(copier_, builder_, node_, s, operands_[s.operand],
+                         starts_[i], windows_.batch, s.strides);
+          !status.ok())
         return status;
     }
-    const int64_t cols = preset_.cols;
-    const auto start = [&](int64_t first, int64_t rows, int64_t lanes) {
-      RowsRun run;
-      for (const int64_t bytes : {4, 2, 1}) {
-        run.place[WalkOf(bytes)] = bytes * first;
-        run.stride[WalkOf(bytes)] = bytes * cols;
-      }
-      run.rows = rows;
-      run.lanes = lanes;
-      builder_.Run(table_pc_, ArgumentsOf(run), reads, {table_}, 8 * rows);
-    };
-    const int64_t rows = count_ / cols, rest = count_ % cols;
-    if (rows > 0) start(0, rows, cols);
-    if (rest > 0) start(rows * cols, 1, rest);
+    RunOverNumbers(count_, preset_.cols, [&](const RowsRun& run) {
+      builder_.Run(table_pc_, ArgumentsOf(run), reads, {table_}, 8 * run.rows);
+    });
     return absl::OkStatus();
   }
 

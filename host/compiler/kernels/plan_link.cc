@@ -51,6 +51,12 @@ class StepLinker {
   }
 
  private:
+  // The input slot that the step's kernel changes for an output, or -1.
+  static int UpdatedBy(const PlanStep& step, int output) {
+    for (const auto& [from, to] : step.updates)
+      if (to == output) return step.inputs[from];
+    return -1;
+  }
   static bool Makes(const PlanStep& step, int slot) {
     return std::count(step.outputs.begin(), step.outputs.end(), slot) > 0;
   }
@@ -67,6 +73,8 @@ class StepLinker {
   absl::StatusOr<PlanStep> Linked(Steps begin, Steps end) const {
     PlanStep all;
     std::set<int> made, read;
+    // Slots that are changed: inputs of the program, and what it has made.
+    std::vector<std::pair<int, int>> changed, replaced;
     std::map<int, int64_t> size;
     for (Steps step = begin; step != end; ++step) {
       all.kernels.push_back(step->kernels[0]);
@@ -79,9 +87,27 @@ class StepLinker {
       for (size_t i = 0; i < step->outputs.size(); ++i) {
         const int slot = step->outputs[i];
         size[slot] = step->kernel->bytes[step->inputs.size() + i];
+        const int updated = UpdatedBy(*step, static_cast<int>(i));
+        if (updated >= 0 && made.count(updated) > 0) {
+          // It takes the place of what it changes.
+          std::replace(all.outputs.begin(), all.outputs.end(), updated, slot);
+          for (auto& [input, output] : changed)
+            if (output == updated) output = slot;
+          replaced.emplace_back(updated, slot);
+          made.insert(slot);
+          continue;
+        }
+        if (updated >= 0) changed.emplace_back(updated, slot);
         if (made.insert(slot).second) all.outputs.push_back(slot);
       }
     }
+    const auto place = [](const std::vector<int>& slots, int slot) {
+      return static_cast<int>(std::find(slots.begin(), slots.end(), slot) -
+                              slots.begin());
+    };
+    for (const auto& [input, output] : changed)
+      all.updates.emplace_back(place(all.inputs, input),
+                               place(all.outputs, output));
     std::map<int, int> number;
     std::vector<int64_t> bytes;
     for (const std::vector<int>* slots : {&all.inputs, &all.outputs}) {
@@ -90,6 +116,8 @@ class StepLinker {
         bytes.push_back(size[slot]);
       }
     }
+    for (auto pair = replaced.rbegin(); pair != replaced.rend(); ++pair)
+      number[pair->first] = number[pair->second];
     std::vector<LinkedKernel> kernels;
     for (Steps step = begin; step != end; ++step) {
       LinkedKernel& kernel = kernels.emplace_back();

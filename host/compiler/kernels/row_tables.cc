@@ -26,9 +26,6 @@ int64_t LogOf(int64_t n) {
   return bits;
 }
 
-// The walk for numbers of so many bytes.
-int NumberWalk(int64_t bytes) { return bytes == 4 ? 0 : bytes == 2 ? 1 : 2; }
-
 }  // namespace
 
 RowTables::RowTables(const ir::Node& node, const Preset& preset)
@@ -100,11 +97,6 @@ int64_t RowTables::distance() const {
   return least;
 }
 
-int64_t RowTables::StartBytes(size_t i) const {
-  return ir::ElementBytes(
-      node_.operands[windows_.starts[i].operand].type().element);
-}
-
 void RowTables::Place(KernelBuilder& builder) {
   // Copies may read a word behind.
   for (size_t i = first_; i < node_.operands.size(); ++i) {
@@ -123,28 +115,10 @@ absl::Status RowTables::AddCode(std::vector<uint64_t>& words,
   LaneGraph graph;
   LanePlaces places;
   const LaneBuilder g{graph};
-  Lane address = -1;
-  const auto plus = [&](Lane more) {
-    address = address < 0 ? more : g(Op::kIadd, address, more);
-  };
-  for (size_t i = 0; i < starts_.size(); ++i) {
-    const Windows::Start& s = windows_.starts[i];
-    const ElementType type = node_.operands[s.operand].type().element;
-    const Lane start = FromMemory(
-        graph, type,
-        graph.Load({static_cast<int>(i), StorageOf(type), Pattern::kStream}));
-    places.operands.push_back(
-        {{starts_[i].at, NumberWalk(StartBytes(i))}, 0, 0});
-    if (s.size == s.window) continue;
-    plus(g(Op::kImul, MovedInside(graph, s, type, start),
-           g.K(s.stride * size_)));
-  }
-  if (!data_.empty()) {
-    plus(graph.Load({static_cast<int>(places.operands.size()), Storage::kWord,
-                     Pattern::kStream}));
-    places.operands.push_back({{data_at_.at, 0}, 0, 0});
-  }
-  if (address < 0) address = g.K(0);
+  std::optional<int64_t> offsets;
+  if (!data_.empty()) offsets = data_at_.at;
+  const Lane address =
+      WindowAddress(graph, places, node_, windows_, starts_, offsets);
   const Lane shift = g.K(LogOf(beat_));
   Lane beat = g(Op::kShr, address, shift);
   if (!whole()) {  // the beats do not end behind the operand
@@ -178,25 +152,20 @@ absl::Status RowTables::Run(const BufferCopier& copier,
   for (size_t i = 0; i < starts_.size(); ++i) {
     const Windows::Start& s = windows_.starts[i];
     if (s.size == s.window) continue;
-    const int64_t bytes = StartBytes(i);
-    const Bytes& from = numbers_[s.operand - first_];
-    BufferCopy copy{
-        from.at + s.offset * bytes, starts_[i].at, bytes, {}, from, starts_[i]};
-    int64_t dense = count();
+    ir::Ints sizes, strides;
     for (const WindowPieces::Dimension& d : pieces_.dimensions) {
-      dense /= d.size;
-      copy.dimensions.push_back({d.size, d.starts[i], dense});
+      sizes.push_back(d.size);
+      strides.push_back(d.starts[i]);
     }
-    if (absl::Status status = copier.Copy(builder, copy); !status.ok())
+    if (absl::Status status =
+            CopyStarts(copier, builder, node_, s, numbers_[s.operand - first_],
+                       starts_[i], sizes, strides);
+        !status.ok())
       return status;
   }
   std::vector<Bytes> writes = {beats_};
   if (!whole()) writes.push_back(shifts_);
-  RunOverWords(count(), preset_.cols, [&](RowsRun run, int64_t first) {
-    for (const int64_t bytes : {4, 2, 1}) {
-      run.place[NumberWalk(bytes)] = bytes * first;
-      run.stride[NumberWalk(bytes)] = bytes * preset_.cols;
-    }
+  RunOverNumbers(count(), preset_.cols, [&](const RowsRun& run) {
     builder.Run(pc_, ArgumentsOf(run), reads, writes, 8 * run.rows);
   });
   return absl::OkStatus();

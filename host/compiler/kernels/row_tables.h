@@ -81,7 +81,6 @@ class RowTables {
 
  private:
   void Measure();
-  int64_t StartBytes(size_t i) const;
 
   const ir::Node& node_;
   const Preset& preset_;

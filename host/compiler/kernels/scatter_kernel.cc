@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// No window may cross from a band into the next one. So bands are multiples of
-// a unit: the dimensions inside of those along which a window has one index.
-// Where the unit is too large, the contiguous pieces of a window are windows of
-// their own, or its elements.
+// No window may cross from a band into the next one. Where that needs too large
+// bands, the contiguous pieces of a window are windows of their own, or its
+// elements.
 #include "host/compiler/kernels/scatter_kernel.h"
 
 #include <algorithm>
@@ -49,51 +48,15 @@ bool Replaces(const ir::Module& region) {
          region.outputs[0].node == parameters[1];
 }
 
-// What the windows are cut into.
-enum class Cut : uint8_t { kNone, kPieces, kElements };
-
-Windows CutWindows(Windows w, Cut cut) {
-  if (cut == Cut::kNone) return w;
-  std::vector<CopyDimension> kept;
-  // Innermost first, as long as they are contiguous.
-  int64_t elements = 1;
-  for (size_t i = w.inside.size(); cut == Cut::kPieces && i-- > 0;) {
-    const CopyDimension& d = w.inside[i];
-    if (d.size > 1 && (d.from != elements || d.to != elements)) break;
-    elements *= d.size;
-    kept.insert(kept.begin(), d);
-  }
-  w.inside.resize(w.inside.size() - kept.size());
-  for (const CopyDimension& d : w.inside) {
-    if (d.size == 1) continue;
-    w.batch.push_back(d.size);
-    w.behind.push_back(d.from);
-    w.other_strides.push_back(d.to);
-    for (Windows::Start& start : w.starts) start.strides.push_back(0);
-  }
-  w.inside = std::move(kept);
-  return w;
-}
-
-// Elements of the operand that a window does not cross.
-int64_t UnitOf(const Windows& w, const Ints& shape) {
-  int64_t largest = 0, unit = 1;
-  for (const CopyDimension& d : w.inside) {
-    if (d.size > 1) largest = std::max(largest, d.from);
-  }
-  for (size_t i = shape.size(); i-- > 0 && unit <= largest;) unit *= shape[i];
-  return unit;
-}
-
 class Scatter {
  public:
-  Scatter(const Node& node, const Preset& preset, int64_t origin, Cut cut,
+  Scatter(const Node& node, const Preset& preset, int64_t origin, CutInto cut,
           bool pipeline)
       : node_(node),
         preset_(preset),
         builder_(preset, origin),
         copier_(preset),
-        windows_(CutWindows(WindowsOf(node), cut)),
+        windows_(WindowsOf(node).Cut(cut)),
         offsets_(windows_.count() > kMostWindows ? Ints() : windows_.Offsets()),
         count_(windows_.count()),
         size_(ir::ElementBytes(node.type.element)),
@@ -113,14 +76,13 @@ class Scatter {
     if (any) {
       if (absl::Status s = MakeAddresses(); !s.ok()) return s;
     }
-    const int64_t bands = CeilDiv(bytes_, band_);
-    for (int64_t b = 0; b < bands; ++b) {
+    for (int64_t b = 0; b < bands(); ++b) {
       const Bytes buffer = buffers_[b % buffers_.size()];
       const int64_t first = b * band_, bytes = std::min(band_, bytes_ - first);
       builder_.Load(0, first, buffer.at, bytes);
       if (any) {
-        if (bands > 1) FindPlaces(b);
-        for (const WindowPart& part : parts_) Walk(part, buffer, bands);
+        if (bands() > 1) FindPlaces(b);
+        for (const WindowPart& part : parts_) Walk(part, buffer);
       }
       builder_.Store(static_cast<int>(node_.operands.size()), first, buffer.at,
                      bytes);
@@ -189,7 +151,7 @@ class Scatter {
   // One band, or some that make a pipeline.
   absl::Status PlaceBands() {
     const int64_t unit =
-        std::lcm(UnitOf(windows_, node_.operands[0].type().shape) * size_,
+        std::lcm(windows_.Unit(node_.operands[0].type().shape) * size_,
                  preset_.beat_bytes());
     const int64_t count = pipeline_ ? 3 : 1;
     const int64_t margin = builder_.Align(preset_.word_bytes());
@@ -205,6 +167,8 @@ class Scatter {
       buffers_.push_back(builder_.Place("band", band_ + preset_.word_bytes()));
     return builder_.Fits();
   }
+
+  int64_t bands() const { return CeilDiv(bytes_, band_); }
 
   // Words or bytes are moved; sums work on elements.
   Storage Moved() const {
@@ -228,17 +192,23 @@ class Scatter {
     };
     LaneGraph addresses;
     LanePlaces places;
-    const Lane address = Address(addresses, places);
+    std::optional<int64_t> offsets;
+    if (!offsets_.empty()) offsets = data_.at;
+    const Lane address =
+        WindowAddress(addresses, places, node_, windows_, starts_, offsets);
+    places.stores.push_back({addresses_.at, 0});
     if (absl::Status s = add(addresses, {address, Storage::kWord}, places,
                              Loop::kRows, address_pc_);
         !s.ok())
       return s;
-    LaneGraph found;
-    const Lane place = Place(found, places);
-    if (absl::Status s =
-            add(found, {place, Storage::kWord}, places, Loop::kRows, place_pc_);
-        !s.ok())
-      return s;
+    if (bands() > 1) {
+      LaneGraph found;
+      const Lane place = Place(found, places);
+      if (absl::Status s = add(found, {place, Storage::kWord}, places,
+                               Loop::kRows, place_pc_);
+          !s.ok())
+        return s;
+    }
     LaneGraph graph;
     LaneStore store;
     const Storage storage = Moved();
@@ -270,47 +240,8 @@ class Scatter {
     return absl::OkStatus();
   }
 
-  static int WalkOf(int64_t bytes) {
-    return bytes == 4 ? 0 : bytes == 2 ? 1 : 2;
-  }
-  int64_t StartBytes(size_t i) const {
-    return ir::ElementBytes(
-        node_.operands[windows_.starts[i].operand].type().element);
-  }
-
-  // A window's first byte in the operand; -1: it is left out.
-  Lane Address(LaneGraph& graph, LanePlaces& places) const {
-    const LaneBuilder g{graph};
-    Lane address = g.K(0), inside = -1;
-    for (size_t i = 0; i < starts_.size(); ++i) {
-      const Windows::Start& s = windows_.starts[i];
-      const ElementType type = node_.operands[s.operand].type().element;
-      // One walk for each size of elements.
-      places.operands.push_back({{starts_[i].at, WalkOf(StartBytes(i))}, 0, 0});
-      const Lane start = FromMemory(
-          graph, type,
-          graph.Load({static_cast<int>(i), StorageOf(type), Pattern::kStream}));
-      Lane at = start;
-      if (windows_.left_out) {
-        const Lane fits = Not(graph, Beyond(graph, s, start));
-        inside = inside < 0 ? fits : g(Op::kIand, inside, fits);
-      } else {
-        at = MovedInside(graph, s, type, start);
-      }
-      address = g(Op::kIadd, g(Op::kImul, at, g.K(s.stride * size_)), address);
-    }
-    if (!offsets_.empty()) {
-      address = g(Op::kIadd, address,
-                  graph.Load({static_cast<int>(places.operands.size()),
-                              Storage::kWord, Pattern::kStream}));
-      places.operands.push_back({{data_.at, 0}, 0, 0});
-    }
-    if (inside >= 0) address = g(Op::kSel, inside, address, g.K(-1));
-    places.stores.push_back({addresses_.at, 0});
-    return address;
-  }
-
-  // The same in a band, from its first byte (walk 2) on; -1: in another one.
+  // A window's address in a band, from its first byte (walk 2) on; -1: in
+  // another one.
   Lane Place(LaneGraph& graph, LanePlaces& places) const {
     const LaneBuilder g{graph};
     places = {};
@@ -323,24 +254,6 @@ class Scatter {
     const Lane out = g(Op::kIor, g(Op::kIlt, address, first),
                        g(Op::kIlt, g.K(band_ - 1), place));
     return g(Op::kSel, out, g.K(-1), place);
-  }
-
-  // Of numbers that follow each other: the rows of lanes from `first` on.
-  template <typename Run>
-  void RunOverWindows(const Run& run) const {
-    const int64_t cols = preset_.cols;
-    const auto part = [&](int64_t first, int64_t rows, int64_t lanes) {
-      RowsRun all;
-      for (const int64_t bytes : {4, 2, 1}) {
-        all.place[WalkOf(bytes)] = bytes * first;
-        all.stride[WalkOf(bytes)] = bytes * cols;
-      }
-      all.rows = rows;
-      all.lanes = lanes;
-      if (rows * lanes > 0) run(all);
-    };
-    part(0, count_ / cols, cols);
-    part(count_ / cols * cols, 1, count_ % cols);
   }
 
   absl::Status MakeAddresses() {
@@ -357,23 +270,15 @@ class Scatter {
     builder_.LoadData(data, data_.at);
     std::vector<Bytes> reads = starts_;
     reads.push_back(data_);
-    const Ints dense = ir::StridesOf(windows_.batch);
     for (size_t i = 0; i < starts_.size(); ++i) {
       const Windows::Start& s = windows_.starts[i];
-      const int64_t bytes = StartBytes(i);
-      const Bytes& from = operands_[s.operand];
-      BufferCopy copy{from.at + s.offset * bytes,
-                      starts_[i].at,
-                      bytes,
-                      {},
-                      from,
-                      starts_[i]};
-      for (size_t d = 0; d < dense.size(); ++d)
-        copy.dimensions.push_back({windows_.batch[d], s.strides[d], dense[d]});
-      if (absl::Status status = copier_.Copy(builder_, copy); !status.ok())
+      if (absl::Status status =
+              CopyStarts(copier_, builder_, node_, s, operands_[s.operand],
+                         starts_[i], windows_.batch, s.strides);
+          !status.ok())
         return status;
     }
-    RunOverWindows([&](const RowsRun& run) {
+    RunOverNumbers(count_, preset_.cols, [&](const RowsRun& run) {
       builder_.Run(address_pc_, ArgumentsOf(run), reads, {addresses_},
                    8 * run.rows);
     });
@@ -400,7 +305,7 @@ class Scatter {
   void FindPlaces(int64_t band) {
     const int64_t first =
         data_.at + 4 * (static_cast<int64_t>(offsets_.size()) + band);
-    RunOverWindows([&](RowsRun run) {
+    RunOverNumbers(count_, preset_.cols, [&](RowsRun run) {
       run.place[2] = first;
       run.stride[2] = 0;
       builder_.Run(place_pc_, ArgumentsOf(run), {addresses_, data_}, {places_},
@@ -408,8 +313,8 @@ class Scatter {
     });
   }
 
-  void Walk(const WindowPart& part, const Bytes& buffer, int64_t bands) {
-    const Bytes& table = bands > 1 ? places_ : addresses_;
+  void Walk(const WindowPart& part, const Bytes& buffer) {
+    const Bytes& table = bands() > 1 ? places_ : addresses_;
     std::vector<int64_t> arguments(kPlaceOffset + 1);
     arguments[1] = line_.at + part.to;
     arguments[kTable] = table.at;
@@ -422,8 +327,9 @@ class Scatter {
     arguments[kPlaceOffset] = buffer.at + part.from;
     std::vector<Bytes> reads = {table, line_};
     if (combiner_) reads.push_back(buffer);
-    builder_.Run(walk_pc_, arguments, reads, {buffer},
-                 kSkipCycles * count_ + kWriteCycles * CeilDiv(count_, bands));
+    builder_.Run(
+        walk_pc_, arguments, reads, {buffer},
+        kSkipCycles * count_ + kWriteCycles * CeilDiv(count_, bands()));
   }
 
   const Node& node_;
@@ -459,7 +365,8 @@ absl::StatusOr<KernelProgram> CompileScatter(const Node& node,
                                              const Preset& preset,
                                              int64_t origin) {
   absl::StatusOr<KernelProgram> best = absl::ResourceExhaustedError("");
-  for (const Cut cut : {Cut::kNone, Cut::kPieces, Cut::kElements}) {
+  for (const CutInto cut :
+       {CutInto::kWindows, CutInto::kPieces, CutInto::kElements}) {
     for (const bool pipeline : {false, true}) {
       absl::StatusOr<KernelProgram> program =
           Scatter(node, preset, origin, cut, pipeline).Compile();

@@ -238,10 +238,37 @@ int64_t Windows::elements() const {
   return elements;
 }
 
-int64_t Windows::span() const {
-  int64_t span = 1;
-  for (const CopyDimension& d : inside) span += (d.size - 1) * d.from;
-  return span;
+Windows Windows::Cut(CutInto cut) const {
+  Windows w = *this;
+  if (cut == CutInto::kWindows) return w;
+  std::vector<CopyDimension> kept;
+  // Innermost first, as long as they are contiguous.
+  int64_t length = 1;
+  for (size_t i = inside.size(); cut == CutInto::kPieces && i-- > 0;) {
+    const CopyDimension& d = inside[i];
+    if (d.size > 1 && (d.from != length || d.to != length)) break;
+    length *= d.size;
+    kept.insert(kept.begin(), d);
+  }
+  w.inside.resize(inside.size() - kept.size());
+  for (const CopyDimension& d : w.inside) {
+    if (d.size == 1) continue;
+    w.batch.push_back(d.size);
+    w.behind.push_back(d.from);
+    w.other_strides.push_back(d.to);
+    for (Start& start : w.starts) start.strides.push_back(0);
+  }
+  w.inside = std::move(kept);
+  return w;
+}
+
+int64_t Windows::Unit(const Ints& shape) const {
+  int64_t largest = 0, unit = 1;
+  for (const CopyDimension& d : inside) {
+    if (d.size > 1) largest = std::max(largest, d.from);
+  }
+  for (size_t i = shape.size(); i-- > 0 && unit <= largest;) unit *= shape[i];
+  return unit;
 }
 
 Windows WindowsOf(const ir::Node& node) {

@@ -17,6 +17,9 @@
 
 namespace systole::lanes {
 
+// What windows are cut into.
+enum class CutInto : uint8_t { kWindows, kPieces, kElements };
+
 struct Windows {
   // A number that gives the start of each window along a dimension of the
   // operand, which has `size` elements.
@@ -42,7 +45,11 @@ struct Windows {
   std::vector<int64_t> Offsets() const;
   int64_t count() const;
   int64_t elements() const;  // per window
-  int64_t span() const;      // from a window's first element to its last
+  // The same elements in windows of their own, in the order of the windows.
+  Windows Cut(CutInto cut) const;
+  // Elements of an operand of this shape that no window crosses: the dimensions
+  // inside of those along which a window has one index.
+  int64_t Unit(const ir::Ints& shape) const;
 };
 
 // The windows' elements as contiguous pieces, in the order in which they follow
