@@ -175,8 +175,7 @@ absl::StatusOr<std::shared_ptr<DeviceMemory>> KernelExecutor::OutputMemory(
   if (update == step.updates.end()) return Allocate(bytes);
   const int slot = step.inputs[update->first];
   const PlacedValue& value = values[slot];
-  const bool dies = std::count(step.dead.begin(), step.dead.end(), slot) > 0;
-  if (dies && value.use_count() == 1 && value->device.use_count() == 1 &&
+  if (value.use_count() == 1 && value->device.use_count() == 1 &&
       value->device->whole())
     return value->device;
   auto memory = Allocate(bytes);

@@ -5,13 +5,18 @@
 // needed afterwards keeps its elements.
 #include <gtest/gtest.h>
 
-#include <memory>
+#include <cstring>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "host/compiler/kernels/device_plan.h"
+#include "host/compiler/kernels/row_gather.h"
+#include "host/compiler/kernels/row_update.h"
 #include "host/ir/text.h"
+#include "systole/device.h"
 #include "tests/lanes/device_check.h"
 
 namespace systole::lanes {
@@ -20,7 +25,8 @@ namespace {
 // A scan: each turn writes a line of what the loop carries. WIDTH: of a line.
 constexpr char kScan[] = R"(module @m {
   %x = f32[9,WIDTH] parameter(), name="x"
-  %y = f32[9,WIDTH] parameter(), name="y"
+  %q = f32[9,WIDTH] parameter(), name="q"
+  %y = f32[9,WIDTH] hlo.add(%q, %x)
   %z = i32[] constant(), data=[0]
   %r = (i32[], f32[9,WIDTH]) hlo.while(%z, %y, %x) {
     %i = i32[] parameter()
@@ -117,9 +123,86 @@ TEST_P(UpdatesTest, OfValuesThatProgramsMake) {
   ASSERT_TRUE(module.ok()) << module.status();
   const DevicePlan plan = PlanFor(**module, preset());
   ASSERT_EQ(plan.steps.size(), 1u);
-  // What the program makes has one place.
+  // What the program makes has one place; parameters stay as they are.
   EXPECT_LT(plan.steps[0].outputs.size(), plan.steps[0].kernels.size());
   EXPECT_TRUE(plan.steps[0].updates.empty());
+}
+
+TEST_P(UpdatesTest, NotOfParameters) {
+  const std::string text = R"(module @m {
+  %x = f32[40,256] parameter(), name="x"
+  %u = f32[1,256] parameter(), name="u"
+  %i = i32[] parameter(), name="i"
+  %a = f32[40,256] hlo.dynamic_update_slice(%x, %u, %i, %i)
+  return %a as "a"
+}
+)";
+  EXPECT_EQ(Updates(text), 0);
+  check_.Check(text, 1);
+}
+
+// Rows and beats at the end of a tensor that is the last in memory.
+TEST_P(UpdatesTest, AtTheEndOfTheMemory) {
+  for (const bool update : {false, true}) {
+    const std::string text = absl::StrFormat(
+        R"(module @m {
+  %%x = f32[4000,20] parameter(), name="x"
+  %%u = f32[1,20] parameter(), name="u"
+  %%i = i32[] parameter(), name="i"
+  %%j = i32[] parameter(), name="j"
+  %%r = f32[%1$d,20] hlo.dynamic_%2$s
+  return %%r as "r"
+}
+)",
+        update ? 4000 : 1,
+        update ? "update_slice(%x, %u, %i, %j)"
+               : "slice(%x, %i, %j), sizes=[1, 20]");
+    const auto module = ir::Parse(text);
+    ASSERT_TRUE(module.ok()) << module.status();
+    const ir::Node& node = *(*module)->outputs[0].node.node;
+    const auto kernel = update ? CompileRowUpdate(node, preset(), 0, true)
+                               : CompileRowGather(node, preset(), 0);
+    ASSERT_TRUE(kernel.ok()) << kernel.status();
+    auto device = Device::Open("iss", {.preset = std::string(preset().name)});
+    ASSERT_TRUE(device.ok()) << device.status();
+    const auto write = [&](uint64_t at, const std::vector<float>& values) {
+      const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
+      EXPECT_TRUE((*device)->Write(at, {bytes, 4 * values.size()}).ok());
+    };
+    std::vector<float> x(80000), u(20);
+    std::iota(x.begin(), x.end(), 1.0f);
+    std::iota(u.begin(), u.end(), -30.0f);
+    const uint64_t beat = preset().beat_bytes(), end = preset().memory_bytes();
+    const uint64_t last = end - (4 * x.size() + beat - 1) / beat * beat;
+    // The program, its code, small operands, then the large one.
+    std::vector<uint64_t> places = {last, 0x100000, 0x110000, 0x120000};
+    places.push_back(update ? last : 0x130000);
+    if (!update) places.erase(places.begin() + 1);
+    write(last, x);
+    write(0x100000, u);
+    for (const uint64_t at : {0x110000, 0x120000}) {
+      const int32_t number = 5000;
+      const auto* bytes = reinterpret_cast<const uint8_t*>(&number);
+      EXPECT_TRUE((*device)->Write(at, {bytes, 4}).ok());
+    }
+    std::vector<uint8_t> code(8 * kernel->words.size());
+    std::memcpy(code.data(), kernel->words.data(), code.size());
+    ASSERT_TRUE((*device)->Write(0x40000, code).ok());
+    Program program;
+    program.preset = std::string(preset().name);
+    program.hbm_bytes = end;
+    program.descriptors = kernel->Placed(places, 0x40000);
+    ASSERT_TRUE((*device)->Load(program).ok());
+    ASSERT_TRUE((*device)->Start(program).ok());
+    const auto stats = (*device)->Wait();
+    ASSERT_TRUE(stats.ok()) << stats.status();
+    std::vector<float> seen(20);
+    const uint64_t at = update ? last + 4 * 79980 : 0x130000;
+    ASSERT_TRUE((*device)
+                    ->Read(at, {reinterpret_cast<uint8_t*>(seen.data()), 80})
+                    .ok());
+    EXPECT_EQ(seen, update ? u : std::vector<float>(x.end() - 20, x.end()));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Presets, UpdatesTest,
