@@ -211,6 +211,9 @@ TEST_P(RowsTest, ScattersToRows) {
   Scatter("f32", "", "3000,64", "90,1", "90,64", kToRows, 3005);
   Scatter("bf16", "add", "9000,33", "40,1", "40,33", kToRows, 9010);
   Scatter("i32", "maximum", "700,200", "50,1", "50,200", kToRows, 100);
+  // Updates that some presets do not hold at once.
+  Scatter("f32", "add", "500,100", "3000,1", "3000,100", kToRows, 400);
+  Scatter("bf16", "", "2000,96", "700,1", "700,96", kToRows, 2002);
   Scatter("u64", "", "3000,20", "33,1", "33,20", kToRows, 3002);
 }
 

@@ -9,7 +9,7 @@
 #include "host/compiler/kernels/buffer_copy.h"
 #include "host/compiler/kernels/lane_code.h"
 #include "host/compiler/kernels/lane_memory.h"
-#include "host/compiler/kernels/scatter_kernel.h"
+#include "host/compiler/kernels/scatter_code.h"
 #include "host/compiler/kernels/window_starts.h"
 #include "host/compiler/kernels/windows.h"
 #include "host/ir/index.h"

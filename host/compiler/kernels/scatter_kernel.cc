@@ -15,12 +15,9 @@
 #include "host/compiler/geometry.h"
 #include "host/compiler/kernels/buffer_copy.h"
 #include "host/compiler/kernels/lane_code.h"
-#include "host/compiler/kernels/lane_functions.h"
-#include "host/compiler/kernels/lane_lowering.h"
-#include "host/compiler/kernels/lane_memory.h"
+#include "host/compiler/kernels/scatter_code.h"
 #include "host/compiler/kernels/window_starts.h"
 #include "host/compiler/kernels/windows.h"
-#include "host/ir/hlo/fold.h"
 #include "host/ir/index.h"
 
 namespace systole::lanes {
@@ -29,29 +26,22 @@ namespace {
 using Bytes = KernelBuilder::Bytes;
 using compiler::CeilDiv;
 using compiler::RoundUp;
-using ir::ElementType;
 using ir::Ints;
 using ir::Node;
-using vpu::Op;
 
 constexpr int64_t kMostWindows = 1 << 16;
 constexpr int64_t kMostOperandBands = 1 << 10;
 constexpr int64_t kPipelineBands = 8;  // bands, of at least so many beats
 constexpr int64_t kLeastBandBeats = 48;
+constexpr int64_t kChunkShare = 8;  // of the unified buffer, for updates
 // Cycles to skip a window, and to write a row of lanes of one.
 constexpr int64_t kSkipCycles = 12, kWriteCycles = 30;
 
-// Whether a scatter's region returns its second parameter.
-bool Replaces(const ir::Module& region) {
-  const std::vector<Node*> parameters = region.inputs();
-  return parameters.size() == 2 && region.outputs.size() == 1 &&
-         region.outputs[0].node == parameters[1];
-}
-
 class Scatter {
  public:
+  // streams: updates come in chunks, for each band anew.
   Scatter(const Node& node, const Preset& preset, int64_t origin, CutInto cut,
-          bool pipeline)
+          bool streams, bool pipeline)
       : node_(node),
         preset_(preset),
         builder_(preset, origin),
@@ -62,10 +52,8 @@ class Scatter {
         size_(ir::ElementBytes(node.type.element)),
         bytes_(node.type.bytes()),
         updates_number_(node.op == ir::Op::kHloScatter ? 2 : 1),
-        pipeline_(pipeline) {
-    if (node.op == ir::Op::kHloScatter && !Replaces(*node.regions[0]))
-      combiner_ = ir::CombinerOf(*node.regions[0]);
-  }
+        streams_(streams),
+        pipeline_(pipeline) {}
 
   absl::StatusOr<KernelProgram> Compile() {
     if (count_ > kMostWindows || bytes_ >= int64_t{1} << 31)
@@ -82,7 +70,8 @@ class Scatter {
       builder_.Load(0, first, buffer.at, bytes);
       if (any) {
         if (bands() > 1) FindPlaces(b);
-        for (const WindowPart& part : parts_) Walk(part, buffer);
+        for (int64_t window = 0; window < count_; window += chunk_)
+          WriteWindows(window, buffer);
       }
       builder_.Store(static_cast<int>(node_.operands.size()), first, buffer.at,
                      bytes);
@@ -94,8 +83,9 @@ class Scatter {
   absl::Status PlaceAll() {
     const int64_t margin = preset_.word_bytes();
     for (const ir::Value& operand : node_.operands) {
+      const size_t i = operands_.size();
       operands_.push_back(
-          &operand == &node_.operands[0]
+          i == 0 || (streams_ && i == updates_number_)
               ? Bytes{0, 0}
               : builder_.Place("operand", operand.type().bytes() + margin));
     }
@@ -116,27 +106,48 @@ class Scatter {
       if (!step) step = stride / dense[i];
       linear = linear && stride == *step * dense[i];
     }
-    line_ = operands_[updates_number_];
+    lines_ = {operands_[updates_number_]};
+    chunk_ = std::max<int64_t>(count_, 1);
     std::vector<CopyDimension> inside = windows_.inside;
-    if (linear) {
-      step_ = step.value_or(0);
-    } else {
-      step_ = windows_.elements();
-      line_ = builder_.Place("windows", count_ * windows_.elements() * size_);
-      Ints sizes;
-      for (const CopyDimension& d : inside) sizes.push_back(d.size);
-      const Ints packed = ir::StridesOf(sizes);
+    Ints sizes;
+    for (const CopyDimension& d : inside) sizes.push_back(d.size);
+    const Ints packed = ir::StridesOf(sizes);
+    bool dense_inside = true;
+    for (size_t i = 0; i < sizes.size(); ++i)
+      dense_inside =
+          dense_inside && (sizes[i] == 1 || inside[i].to == packed[i]);
+    const int64_t elements = windows_.elements();
+    step_ = linear ? step.value_or(0) : elements;
+    if (streams_) {
+      if (!linear || !dense_inside || step_ != elements)
+        return absl::ResourceExhaustedError("updates in another order");
+      PlaceChunks(elements * size_);
+    } else if (!linear) {
+      lines_ = {builder_.Place("windows", count_ * elements * size_)};
       for (size_t i = 0; i < sizes.size(); ++i) inside[i].to = packed[i];
     }
     reorders_ = !linear;
-    absl::StatusOr<std::vector<WindowPart>> parts =
-        PartsOf(inside, size_, StorageBytes(Moved()), preset_.cols);
+    absl::StatusOr<std::vector<WindowPart>> parts = PartsOf(
+        inside, size_, StorageBytes(ScatterStorage(node_)), preset_.cols);
     if (!parts.ok()) return parts.status();
     parts_ = *std::move(parts);
     if (parts_.size() > 1 && Slides())
       return absl::ResourceExhaustedError("windows in parts that overlap");
     if (absl::Status s = builder_.Fits(); !s.ok()) return s;
     return PlaceBands();
+  }
+
+  // Buffers for updates of windows of so many bytes.
+  void PlaceChunks(int64_t bytes) {
+    const int64_t step =
+        preset_.beat_bytes() / std::gcd(preset_.beat_bytes(), bytes);
+    const int64_t fit = preset_.ub_bytes / kChunkShare / bytes;
+    chunk_ = std::max(fit / step, int64_t{1}) * step;
+    lines_.clear();
+    for (int i = 0; i < 2; ++i) {
+      lines_.push_back(
+          builder_.Place("updates", chunk_ * bytes + preset_.word_bytes()));
+    }
   }
 
   // Whether an element may lie at different places of two windows. All parts of
@@ -170,69 +181,15 @@ class Scatter {
 
   int64_t bands() const { return CeilDiv(bytes_, band_); }
 
-  // Words or bytes are moved; sums work on elements.
-  Storage Moved() const {
-    if (combiner_) return StorageOf(node_.type.element);
-    return size_ % 4 == 0 ? Storage::kWord : Storage::kByte;
-  }
-
   absl::Status AddCode() {
     std::vector<uint64_t> words;
     if (absl::Status s = copier_.AddCode(words); !s.ok()) return s;
-    const auto add = [&](const LaneGraph& graph, const LaneStore& store,
-                         const LanePlaces& places, Loop loop,
-                         int& pc) -> absl::Status {
-      const absl::StatusOr<LaneCode> code =
-          Emit(graph, {store}, places, preset_, static_cast<int>(words.size()),
-               loop);
-      if (!code.ok()) return code.status();
-      pc = code->main;
-      words.insert(words.end(), code->words.begin(), code->words.end());
-      return absl::OkStatus();
-    };
-    LaneGraph addresses;
-    LanePlaces places;
-    std::optional<int64_t> offsets;
-    if (!offsets_.empty()) offsets = data_.at;
-    const Lane address =
-        WindowAddress(addresses, places, node_, windows_, starts_, offsets);
-    places.stores.push_back({addresses_.at, 0});
-    if (absl::Status s = add(addresses, {address, Storage::kWord}, places,
-                             Loop::kRows, address_pc_);
-        !s.ok())
-      return s;
-    if (bands() > 1) {
-      LaneGraph found;
-      const Lane place = Place(found, places);
-      if (absl::Status s = add(found, {place, Storage::kWord}, places,
-                               Loop::kRows, place_pc_);
-          !s.ok())
-        return s;
-    }
-    LaneGraph graph;
-    LaneStore store;
-    const Storage storage = Moved();
-    const ElementType element = node_.type.element;
-    places = {};
-    if (combiner_) {
-      const auto load = [&](int operand) {
-        return FromMemory(graph, element,
-                          graph.Load({operand, storage, Pattern::kStream}));
-      };
-      places.operands = {{{0, 0}, 0, 0}, {{0, 1}, 0, 0}};
-      const Lane kept = load(0), update = load(1);
-      store = ToMemory(graph, element,
-                       Combine(graph, *combiner_, element, kept, update));
-    } else {
-      places.operands = {{{0, 1}, 0, 0}};
-      store = {graph.Load({0, storage, Pattern::kStream}), storage};
-    }
-    places.stores = {{0, 0}};
-    if (absl::Status s =
-            add(graph, store, places,
-                combiner_ ? Loop::kFencedPlaces : Loop::kPlaces, walk_pc_);
-        !s.ok())
-      return s;
+    ScatterBuffers buffers = {starts_, addresses_.at, places_.at, {}};
+    if (!offsets_.empty()) buffers.offsets = data_.at;
+    const absl::StatusOr<ScatterCode> code = AddScatterCode(
+        node_, windows_, buffers, bands() > 1 ? band_ : 0, preset_, words);
+    if (!code.ok()) return code.status();
+    code_ = *code;
     for (const ir::Value& operand : node_.operands)
       builder_.AddOperand(operand.type().bytes());
     builder_.AddOperand(node_.type.bytes());
@@ -240,26 +197,10 @@ class Scatter {
     return absl::OkStatus();
   }
 
-  // A window's address in a band, from its first byte (walk 2) on; -1: in
-  // another one.
-  Lane Place(LaneGraph& graph, LanePlaces& places) const {
-    const LaneBuilder g{graph};
-    places = {};
-    places.operands = {{{addresses_.at, 0}, 0, 0}, {{0, 2}, 0, 0}};
-    places.stores = {{places_.at, 0}};
-    const Lane address = graph.Load({0, Storage::kWord, Pattern::kStream});
-    const Lane first =
-        g(Op::kBcl, graph.Load({1, Storage::kWord, Pattern::kRow}));
-    const Lane place = g(Op::kIsub, address, first);
-    const Lane out = g(Op::kIor, g(Op::kIlt, address, first),
-                       g(Op::kIlt, g.K(band_ - 1), place));
-    return g(Op::kSel, out, g.K(-1), place);
-  }
-
   absl::Status MakeAddresses() {
     for (size_t i = 1; i < operands_.size(); ++i) {
       const int64_t bytes = node_.operands[i].type().bytes();
-      if (bytes > 0)
+      if (bytes > 0 && operands_[i].count > 0)
         builder_.Load(static_cast<int>(i), 0, operands_[i].at, bytes);
     }
     std::vector<uint32_t> data;
@@ -279,7 +220,7 @@ class Scatter {
         return status;
     }
     RunOverNumbers(count_, preset_.cols, [&](const RowsRun& run) {
-      builder_.Run(address_pc_, ArgumentsOf(run), reads, {addresses_},
+      builder_.Run(code_.address, ArgumentsOf(run), reads, {addresses_},
                    8 * run.rows);
     });
     return reorders_ ? Reorder() : absl::OkStatus();
@@ -288,7 +229,7 @@ class Scatter {
   // Copies the updates into the order of the windows.
   absl::Status Reorder() {
     const Bytes updates = operands_[updates_number_];
-    BufferCopy copy{updates.at, line_.at, size_, {}, updates, line_};
+    BufferCopy copy{updates.at, lines_[0].at, size_, {}, updates, lines_[0]};
     Ints sizes = windows_.batch;
     for (const CopyDimension& d : windows_.inside) sizes.push_back(d.size);
     const Ints dense = ir::StridesOf(sizes);
@@ -308,28 +249,41 @@ class Scatter {
     RunOverNumbers(count_, preset_.cols, [&](RowsRun run) {
       run.place[2] = first;
       run.stride[2] = 0;
-      builder_.Run(place_pc_, ArgumentsOf(run), {addresses_, data_}, {places_},
-                   4 * run.rows);
+      builder_.Run(code_.place, ArgumentsOf(run), {addresses_, data_},
+                   {places_}, 4 * run.rows);
     });
   }
 
-  void Walk(const WindowPart& part, const Bytes& buffer) {
+  // A chunk of the windows, from `first` on.
+  void WriteWindows(int64_t first, const Bytes& buffer) {
+    const Bytes line = lines_[first / chunk_ % lines_.size()];
+    const int64_t count = std::min(chunk_, count_ - first);
+    if (streams_) {
+      const int64_t bytes = step_ * size_;
+      builder_.Load(static_cast<int>(updates_number_), first * bytes, line.at,
+                    count * bytes);
+    }
+    for (const WindowPart& part : parts_)
+      Walk(part, first, count, line, buffer);
+  }
+
+  void Walk(const WindowPart& part, int64_t first, int64_t count,
+            const Bytes& line, const Bytes& buffer) {
     const Bytes& table = bands() > 1 ? places_ : addresses_;
     std::vector<int64_t> arguments(kPlaceOffset + 1);
-    arguments[1] = line_.at + part.to;
-    arguments[kTable] = table.at;
+    arguments[1] = line.at + part.to;
+    arguments[kTable] = table.at + 4 * first;
     arguments[kRowCount] = part.rows;
     arguments[kStrides] = part.from_stride;
     arguments[kStrides + 1] = part.to_stride;
     arguments[kLinearStep] = step_ * size_;
     arguments[kLaneCount] = part.lanes;
-    arguments[kPlaceCount] = count_;
+    arguments[kPlaceCount] = count;
     arguments[kPlaceOffset] = buffer.at + part.from;
-    std::vector<Bytes> reads = {table, line_};
-    if (combiner_) reads.push_back(buffer);
-    builder_.Run(
-        walk_pc_, arguments, reads, {buffer},
-        kSkipCycles * count_ + kWriteCycles * CeilDiv(count_, bands()));
+    std::vector<Bytes> reads = {table, line};
+    if (code_.combines) reads.push_back(buffer);
+    builder_.Run(code_.walk, arguments, reads, {buffer},
+                 kSkipCycles * count + kWriteCycles * CeilDiv(count, bands()));
   }
 
   const Node& node_;
@@ -341,25 +295,20 @@ class Scatter {
   const int64_t count_, size_;
   const int64_t bytes_;  // of operand and result
   const size_t updates_number_;
-  const bool pipeline_;
-  std::optional<ir::Op> combiner_;
+  const bool streams_, pipeline_;
   // data_: offsets, first bytes of the bands.
   std::vector<Bytes> operands_, starts_, buffers_;
-  Bytes addresses_ = {}, places_ = {}, data_ = {}, line_ = {};
+  std::vector<Bytes> lines_;  // updates, in the order of the windows
+  Bytes addresses_ = {}, places_ = {}, data_ = {};
   bool reorders_ = false;
-  int64_t step_ = 0;  // elements from one window's updates to the next one's
+  int64_t chunk_ = 0;  // windows whose updates are there
+  int64_t step_ = 0;   // elements from one window's updates to the next one's
   std::vector<WindowPart> parts_;
   int64_t band_ = 0;  // bytes
-  int address_pc_ = 0, place_pc_ = 0, walk_pc_ = 0;
+  ScatterCode code_;
 };
 
 }  // namespace
-
-bool HasScatterCode(const Node& node) {
-  const ir::Module& region = *node.regions[0];
-  return Replaces(region) ||
-         (ir::CombinerOf(region) && FitsLane(node.type.element));
-}
 
 absl::StatusOr<KernelProgram> CompileScatter(const Node& node,
                                              const Preset& preset,
@@ -367,15 +316,17 @@ absl::StatusOr<KernelProgram> CompileScatter(const Node& node,
   absl::StatusOr<KernelProgram> best = absl::ResourceExhaustedError("");
   for (const CutInto cut :
        {CutInto::kWindows, CutInto::kPieces, CutInto::kElements}) {
-    for (const bool pipeline : {false, true}) {
-      absl::StatusOr<KernelProgram> program =
-          Scatter(node, preset, origin, cut, pipeline).Compile();
-      const bool better =
-          !best.ok() ||
-          (program.ok() && program->expected_cycles < best->expected_cycles);
-      if (better) best = std::move(program);
+    for (const bool streams : {false, true}) {
+      for (const bool pipeline : {false, true}) {
+        absl::StatusOr<KernelProgram> program =
+            Scatter(node, preset, origin, cut, streams, pipeline).Compile();
+        const bool better =
+            !best.ok() ||
+            (program.ok() && program->expected_cycles < best->expected_cycles);
+        if (better) best = std::move(program);
+      }
+      if (best.ok()) return best;
     }
-    if (best.ok()) return best;
   }
   return best;
 }

@@ -15,10 +15,6 @@
 
 namespace systole::lanes {
 
-// Whether the scatter's region has a kernel: it replaces elements, or combines
-// them by one operation.
-bool HasScatterCode(const ir::Node& node);
-
 // Like CompileNode, of a node with a kernel (IsIndexed) that writes windows.
 // ResourceExhausted: updates or starts do not fit the unified buffer, or the
 // operand has 2 GB or more.
