@@ -14,6 +14,14 @@ namespace {
 
 constexpr int64_t kSmallConstant = 256;  // bytes
 
+// What the node computes: its text without its name.
+std::string KeyOf(const Node& node) {
+  const std::string text = Print(node);
+  return text.substr(text.find(" = "));
+}
+
+}  // namespace
+
 bool IsRepeatable(const Node& node) {
   switch (node.op) {
     case Op::kParameter:
@@ -35,14 +43,6 @@ bool IsRepeatable(const Node& node) {
   return !IsCollective(node.op) &&
          std::all_of(node.regions.begin(), node.regions.end(), repeatable);
 }
-
-// What the node computes: its text without its name.
-std::string KeyOf(const Node& node) {
-  const std::string text = Print(node);
-  return text.substr(text.find(" = "));
-}
-
-}  // namespace
 
 int RemoveDuplicates(Module& module) {
   std::unordered_map<std::string, Node*> known;

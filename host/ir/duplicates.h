@@ -7,6 +7,10 @@
 
 namespace systole::ir {
 
+// Whether the node computes the same whenever its operands are the same, and
+// has no other effect. Large constants are not worth a comparison and are not.
+bool IsRepeatable(const Node& node);
+
 // Lets nodes that compute the same from the same operands be one: the first of
 // them. Nodes that have an effect, exchange data with other devices, or make
 // random numbers stay, and so do barriers, with what is behind them. Returns

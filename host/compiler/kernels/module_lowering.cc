@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/compiler/kernels/branch_lowering.h"
+#include "host/compiler/kernels/device_plan.h"
 #include "host/compiler/kernels/dilation_lowering.h"
 #include "host/compiler/kernels/householder_lowering.h"
 #include "host/compiler/kernels/image_layout.h"
@@ -21,6 +22,7 @@
 #include "host/compiler/kernels/window_order.h"
 #include "host/ir/duplicates.h"
 #include "host/ir/identities.h"
+#include "host/ir/invariants.h"
 
 namespace systole::lanes {
 namespace {
@@ -72,20 +74,38 @@ void Lower(ir::Module& module, const Preset& preset) {
   if (!nodes.empty()) module.RemoveUnused();
 }
 
+// Applies it to the module and to the regions of its loops and branches.
+template <typename Pass>
+void Everywhere(ir::Module& module, const Pass& pass) {
+  for (const auto& node : module.nodes()) {
+    if (!IsControl(*node)) continue;
+    for (std::shared_ptr<const ir::Module>& region : node->regions) {
+      std::shared_ptr<ir::Module> copy = region->Clone();
+      Everywhere(*copy, pass);
+      region = std::move(copy);
+    }
+  }
+  pass(module);
+}
+
 }  // namespace
 
 void LowerModule(ir::Module& module, const Preset& preset) {
-  ir::RemoveIdentities(module);
-  FoldTransposes(module);
-  ir::RemoveDuplicates(module);
+  const auto simplify = [](ir::Module& part) {
+    ir::RemoveIdentities(part);
+    FoldTransposes(part);
+    ir::RemoveDuplicates(part);
+  };
+  Everywhere(module, simplify);
   LowerRandomNumbers(module);
   LowerShards(module, preset);
-  MoveChannelsLast(module);
+  Everywhere(module, MoveChannelsLast);
   Lower(module, preset);
   DivideReductions(module);
   CutLongLines(module, preset);
-  ir::RemoveDuplicates(module);
   SplitPermutations(module, preset);
+  Everywhere(module, ir::RemoveDuplicates);
+  if (ir::HoistInvariants(module) > 0) ir::RemoveDuplicates(module);
 }
 
 }  // namespace systole::lanes
