@@ -34,16 +34,20 @@ inline constexpr char kComplexStored[] = "c64";
 // than the node's: "u8" for numbers that are 128 higher, "i64", "i1", or
 // kComplexStored.
 // `replicated`: all processes of the program get the same value.
+// `donated`: callers do not need the value afterwards; results may be where it
+// lies.
 struct ParameterAttributes {
   std::string name;
   std::string stored = {};
   bool replicated = false;
+  bool donated = false;
 
   template <typename Self, typename Visitor>
   static void Fields(Self& self, Visitor&& visit) {
     visit("name", self.name);
     visit("stored", self.stored);
     visit("replicated", self.replicated);
+    visit("donated", self.donated);
   }
 };
 

@@ -162,10 +162,18 @@ std::vector<bool> Donated(const PJRT_Executable& executable,
 }
 
 // On all devices of the program, or on one of them.
+// The numbers of arguments that are not donated.
+std::vector<size_t> Kept(const std::vector<bool>& donated) {
+  std::vector<size_t> kept;
+  for (size_t i = 0; i < donated.size(); ++i)
+    if (!donated[i]) kept.push_back(i);
+  return kept;
+}
+
 absl::StatusOr<std::vector<Execution>> Start(
     const PJRT_LoadedExecutable& loaded,
     const std::vector<runtime::Arguments>& arguments,
-    const std::vector<PJRT_Device*>& devices) {
+    const std::vector<PJRT_Device*>& devices, const std::vector<size_t>& kept) {
   runtime::Executable& executable = *loaded.executable->executable;
   if (arguments.size() != devices.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -176,13 +184,13 @@ absl::StatusOr<std::vector<Execution>> Start(
   if (!alone || loaded.devices.size() == 1) {
     if (executable.grid().count() == 1) {
       absl::StatusOr<Execution> execution =
-          executable.Execute(arguments[0], *devices[0]->device);
+          executable.Execute(arguments[0], *devices[0]->device, kept);
       if (!execution.ok()) return execution.status();
       return std::vector<Execution>{*std::move(execution)};
     }
     std::vector<runtime::Device*> on;
     for (const PJRT_Device* device : devices) on.push_back(device->device);
-    return executable.ExecuteAll(arguments, on);
+    return executable.ExecuteAll(arguments, on, kept);
   }
   const auto found =
       std::find(loaded.devices.begin(), loaded.devices.end(), devices[0]);
@@ -193,7 +201,7 @@ absl::StatusOr<std::vector<Execution>> Start(
   }
   absl::StatusOr<Execution> execution = executable.ExecuteProcess(
       static_cast<int>(found - loaded.devices.begin()), arguments[0],
-      *devices[0]->device);
+      *devices[0]->device, kept);
   if (!execution.ok()) return execution.status();
   return std::vector<Execution>{*std::move(execution)};
 }
@@ -222,7 +230,7 @@ PJRT_Error* Execute(PJRT_LoadedExecutable_Execute_Args* args) {
         std::vector<PJRT_Device*> devices = loaded.devices;
         if (args->execute_device != nullptr) devices = {args->execute_device};
         absl::StatusOr<std::vector<Execution>> executions =
-            Start(loaded, arguments, devices);
+            Start(loaded, arguments, devices, Kept(donated));
         if (!executions.ok()) return executions.status();
         for (size_t d = 0; d < executions->size(); ++d) {
           Execution& execution = (*executions)[d];

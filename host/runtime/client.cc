@@ -162,17 +162,22 @@ std::shared_ptr<Executable::Run> Executable::NewRun(Client& client) const {
 
 Execution Executable::Enqueue(
     absl::Span<const std::shared_ptr<Buffer>> arguments, Device& device,
-    int process, std::shared_ptr<Run> run) {
+    int process, std::shared_ptr<Run> run, const std::vector<size_t>& kept) {
+  std::vector<bool> taken;
+  for (const ir::Node* input : module_->inputs())
+    taken.push_back(input->attr<ir::ParameterAttributes>().donated);
+  for (const size_t i : kept) taken.at(i) = false;
   Execution execution;
   for (const ir::Type& type : results_)
     execution.results.push_back(std::make_shared<Buffer>(device, type));
   execution.done = std::make_shared<Event>();
   Arguments held(arguments.begin(), arguments.end());
   device.stream().Enqueue([self = shared_from_this(), held = std::move(held),
+                           taken = std::move(taken),
                            results = execution.results, done = execution.done,
                            process, run = std::move(run), &device]() mutable {
     absl::StatusOr<PlacedValues> values =
-        self->Evaluate(std::move(held), device, process, run.get());
+        self->Evaluate(std::move(held), taken, device, process, run.get());
     if (run != nullptr) run->communicator->Leave(process, values.status());
     // The token of a program that failed is as good as another, so that the
     // next program runs; the other results tell the error.
@@ -194,7 +199,8 @@ Execution Executable::Enqueue(
 }
 
 absl::StatusOr<Execution> Executable::Execute(
-    absl::Span<const std::shared_ptr<Buffer>> arguments, Device& device) {
+    absl::Span<const std::shared_ptr<Buffer>> arguments, Device& device,
+    const std::vector<size_t>& kept) {
   if (grid_.count() != 1) {
     return absl::InvalidArgumentError(
         absl::StrCat(module_->name,
@@ -205,11 +211,12 @@ absl::StatusOr<Execution> Executable::Execute(
   if (absl::Status s = CheckArguments(arguments); !s.ok()) return s;
   if (absl::Status s = CheckNotCalling(module_->name, device); !s.ok())
     return s;
-  return Enqueue(arguments, device, 0, nullptr);
+  return Enqueue(arguments, device, 0, nullptr, kept);
 }
 
 absl::StatusOr<std::vector<Execution>> Executable::ExecuteAll(
-    absl::Span<const Arguments> arguments, absl::Span<Device* const> devices) {
+    absl::Span<const Arguments> arguments, absl::Span<Device* const> devices,
+    const std::vector<size_t>& kept) {
   const auto count = static_cast<size_t>(grid_.count());
   if (arguments.size() != count || devices.size() != count) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -230,14 +237,14 @@ absl::StatusOr<std::vector<Execution>> Executable::ExecuteAll(
   const std::lock_guard<std::mutex> lock(devices[0]->client().order_);
   for (size_t process = 0; process < count; ++process) {
     executions.push_back(Enqueue(arguments[process], *devices[process],
-                                 static_cast<int>(process), run));
+                                 static_cast<int>(process), run, kept));
   }
   return executions;
 }
 
-absl::StatusOr<Execution> Executable::ExecuteProcess(int process,
-                                                     const Arguments& arguments,
-                                                     Device& device) {
+absl::StatusOr<Execution> Executable::ExecuteProcess(
+    int process, const Arguments& arguments, Device& device,
+    const std::vector<size_t>& kept) {
   if (process < 0 || process >= grid_.count()) {
     return absl::InvalidArgumentError(absl::StrCat(module_->name, ": process ",
                                                    process, " of a program of ",
@@ -253,7 +260,7 @@ absl::StatusOr<Execution> Executable::ExecuteProcess(int process,
   if (run == open_.end())
     run = open_.insert(open_.end(), NewRun(device.client()));
   (*run)->joined[process] = true;
-  Execution execution = Enqueue(arguments, device, process, *run);
+  Execution execution = Enqueue(arguments, device, process, *run, kept);
   const std::vector<bool>& joined = (*run)->joined;
   if (std::find(joined.begin(), joined.end(), false) == joined.end())
     open_.erase(run);
@@ -270,16 +277,25 @@ PlacedValues Executable::Constants(const Device& device) {
   return values;
 }
 
-absl::StatusOr<PlacedValues> Executable::Evaluate(Arguments arguments,
-                                                  Device& device, int process,
-                                                  const Run* run) {
+absl::StatusOr<PlacedValues> Executable::Evaluate(
+    Arguments arguments, const std::vector<bool>& taken, Device& device,
+    int process, const Run* run) {
   PlacedValues values;
-  for (std::shared_ptr<Buffer>& argument : arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    std::shared_ptr<Buffer>& argument = arguments[i];
     const absl::StatusOr<Literal> value = argument->Await();
     if (!value.ok()) return value.status();
     // This device cannot use the memory of another device.
-    values.push_back(&argument->device() == &device ? argument->value_
-                                                    : OnHost(*value));
+    PlacedValue place =
+        &argument->device() == &device ? argument->value_ : OnHost(*value);
+    if (taken[i]) {  // whoever still has the argument reads the host's copy
+      auto own = std::make_shared<Place>();
+      own->bytes = place->bytes;
+      own->device = std::move(place->device);
+      if (own->device == nullptr) own->host = *value;
+      place = std::move(own);
+    }
+    values.push_back(std::move(place));
     argument.reset();  // a donated value is released after its last read
   }
   std::optional<Board::Turn> turn;

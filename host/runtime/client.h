@@ -138,18 +138,22 @@ class Executable : public std::enable_shared_from_this<Executable> {
 
   // Enqueues an execution of a program of one process. Errors: InvalidArgument
   // names the argument. Errors of the execution itself are reported by the
-  // results and by `done`.
+  // results and by `done`. The device's memory of arguments for donated
+  // parameters goes to the execution; a copy on the host remains. kept: numbers
+  // of such arguments that stay as they are.
   absl::StatusOr<Execution> Execute(
-      absl::Span<const std::shared_ptr<Buffer>> arguments, Device& device);
+      absl::Span<const std::shared_ptr<Buffer>> arguments, Device& device,
+      const std::vector<size_t>& kept = {});
   // Enqueues an execution of all processes, each on a device of its own, with
   // arguments and devices by process. Errors: likewise; nothing is enqueued.
   absl::StatusOr<std::vector<Execution>> ExecuteAll(
-      absl::Span<const Arguments> arguments, absl::Span<Device* const> devices);
+      absl::Span<const Arguments> arguments, absl::Span<Device* const> devices,
+      const std::vector<size_t>& kept = {});
   // Enqueues one process; calls for the others complete the execution. The
   // n-th call for a process belongs to the n-th execution.
-  absl::StatusOr<Execution> ExecuteProcess(int process,
-                                           const Arguments& arguments,
-                                           Device& device);
+  absl::StatusOr<Execution> ExecuteProcess(
+      int process, const Arguments& arguments, Device& device,
+      const std::vector<size_t>& kept = {});
 
  private:
   friend class Client;
@@ -165,10 +169,13 @@ class Executable : public std::enable_shared_from_this<Executable> {
   // With the client's lock held, if there are other processes; without a run,
   // if there are none.
   Execution Enqueue(absl::Span<const std::shared_ptr<Buffer>> arguments,
-                    Device& device, int process, std::shared_ptr<Run> run);
+                    Device& device, int process, std::shared_ptr<Run> run,
+                    const std::vector<size_t>& kept);
   // Waits for the arguments and runs. An error has the module's name in front.
+  // taken: by argument, whether its memory goes to the execution.
   absl::StatusOr<std::vector<std::shared_ptr<Place>>> Evaluate(
-      Arguments arguments, Device& device, int process, const Run* run);
+      Arguments arguments, const std::vector<bool>& taken, Device& device,
+      int process, const Run* run);
   absl::StatusOr<std::vector<std::shared_ptr<Place>>> Compute(
       std::vector<std::shared_ptr<Place>> arguments, Device& device,
       int process, const Run* run);

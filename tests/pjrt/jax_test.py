@@ -164,6 +164,22 @@ else:
   raise AssertionError
 print("done")""")
 
+    def test_donated_updates(self):
+        # A cache that grows by a line in each call, in place; numpy's copy of an old one stays.
+        code = """
+def step(cache, line, at):
+  cache = jax.lax.dynamic_update_slice(cache, line, (0, at, 0))
+  return cache, jnp.einsum('htd,hd->ht', cache, line[:, 0]).sum()
+f = jax.jit(step, donate_argnums=0)
+lines = np.random.RandomState(0).randint(-8, 8, (9, 4, 1, 64)).astype(np.float32)
+cache, kept = jnp.zeros((4, 300, 64)), []
+for i, line in enumerate(lines):
+  old = np.asarray(cache)
+  cache, total = f(cache, line, 7 * i)
+  kept.append((old.sum(), float(total)))
+print(kept, np.asarray(cache).sum(), np.asarray(cache)[:, 7 * 8].tolist() == lines[8][:, 0].tolist())"""
+        self.assertEqual(self.value(code), self.value(code, JAX_PLATFORMS="cpu"))
+
     def test_control_flow_and_random(self):
         code = """
 print(jax.lax.fori_loop(0, 10, lambda i, x: x + i, 0), jax.lax.cond(True, lambda: 1, lambda: 2),

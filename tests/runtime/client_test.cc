@@ -103,6 +103,51 @@ TEST(ClientTest, ExecutesWhatIsThereLater) {
   EXPECT_EQ(&second->results[0]->device(), &client->device(1));
 }
 
+// A donated argument's memory becomes the result's, if it is not kept; whoever
+// still has the argument has its value.
+TEST(ClientTest, DonatedArguments) {
+  const auto client = MakeClient("mini");
+  const auto update = client->Compile(Module(R"(module @update {
+  %x = f32[8,64] parameter(), name="x", donated=true
+  %u = f32[1,64] parameter(), name="u"
+  %n = i32[] parameter(), name="n"
+  %o = i32[] constant(), data=[0]
+  %r = f32[8,64] hlo.dynamic_update_slice(%x, %u, %n, %o)
+  return %r as "r"
+}
+)"));
+  ASSERT_TRUE(update.ok()) << update.status();
+  Device& device = client->device(0);
+  std::vector<float> before(512);
+  for (size_t i = 0; i < before.size(); ++i) before[i] = static_cast<float>(i);
+  const auto u = Put(device, {1, 64}, Floats(std::vector<float>(64, -1.0f)));
+  auto x = Put(device, {8, 64}, Floats(before));
+  const auto run = [&](int32_t line, const std::vector<size_t>& kept) {
+    device.TakeWork();
+    const auto n = Put(device, {}, Literal(std::vector<int32_t>{line}));
+    auto execution = (*update)->Execute({x, u, n}, device, kept);
+    EXPECT_TRUE(execution.ok()) << execution.status();
+    const auto result = execution->results[0]->Await();
+    EXPECT_TRUE(result.ok()) << result.status();
+    std::vector<float> expected = before;
+    std::fill_n(expected.begin() + 64 * line, 64, -1.0f);
+    EXPECT_EQ(result->values<float>(), expected);
+    EXPECT_EQ(x->Await()->values<float>(), before);
+    execution->done->Await().IgnoreError();
+    x = execution->results[0];
+    before = expected;
+    return device.TakeWork().programs;
+  };
+  EXPECT_EQ(run(2, {}), 1);
+  EXPECT_EQ(run(5, {}), 1);
+  EXPECT_EQ(run(7, {0}), 2);  // a copy comes first
+  const auto again = x;
+  EXPECT_EQ(run(0, {}), 1);
+  x = again;  // which was donated
+  before = x->Await()->values<float>();
+  EXPECT_EQ(run(1, {}), 1);
+}
+
 TEST(ClientTest, AnErrorGoesOnToWhatWaitsForIt) {
   const auto client = MakeClient("mini");
   const auto sum = client->Compile(Module(kSum));

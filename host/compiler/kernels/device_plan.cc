@@ -35,7 +35,10 @@ class Planner {
   Planner(const ir::Module& module, const Preset& preset, size_t owned)
       : module_(module), preset_(preset), kinds_(module) {
     const std::vector<Node*> inputs = module.inputs();
-    for (size_t i = owned; i < inputs.size(); ++i) kept_.insert(inputs[i]);
+    for (size_t i = owned; i < inputs.size(); ++i) {
+      if (!inputs[i]->attr<ir::ParameterAttributes>().donated)
+        kept_.insert(inputs[i]);
+    }
   }
 
   DevicePlan Plan() {

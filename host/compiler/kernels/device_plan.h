@@ -62,9 +62,9 @@ struct DevicePlan {
 // host chooses.
 bool IsControl(const ir::Node& node);
 
-// The module must be verified and must outlive the plan. owned: so many of the
-// first parameters are, as a rule, values that nobody else has; their memory
-// may be used for results.
+// The module must be verified and must outlive the plan. The memory of donated
+// parameters may be used for results, and that of the first `owned` ones, which
+// are, as a rule, values that nobody else has.
 DevicePlan PlanFor(const ir::Module& module, const Preset& preset,
                    size_t owned = 0);
 

@@ -171,7 +171,9 @@ absl::Status ConvertMain(const mlir::Module& source,
   for (size_t i = 0; i < body.arguments.size(); ++i) {
     auto argument = ReadArgument(main, i, results->size());
     if (!argument.ok()) return argument.status();
-    const ir::Node& input = *program.module->inputs()[i];
+    ir::Node& input = *program.module->inputs()[i];
+    input.attr<ir::ParameterAttributes>().donated =
+        argument->donated || argument->aliased_output;
     auto tiles = TilesOf(Entry(main, "arg_attrs", i), input.type,
                          !input.attr<ir::ParameterAttributes>().stored.empty(),
                          shardings);
