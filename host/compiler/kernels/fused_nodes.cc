@@ -163,7 +163,7 @@ class Stages {
     FusedSpec::Copy copy;
     copy.element_bytes = ir::ElementBytes(node.type.element);
     if (spec_.rows > 1) {
-      copy.pieces = {RowOfBroadcast(node, spec_.rows)};
+      copy.pieces = RowOfMove(node, spec_.rows);
     } else {
       copy.pieces = PiecesOf(node);
     }

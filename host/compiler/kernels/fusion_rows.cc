@@ -3,12 +3,14 @@
 #include "host/compiler/kernels/fusion_rows.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <set>
 #include <utility>
 
 #include "host/compiler/kernels/reduction_kernel.h"
 #include "host/ir/hlo/tree.h"
+#include "host/ir/index.h"
 
 namespace systole::lanes {
 namespace {
@@ -58,11 +60,57 @@ int64_t RowsOfReduction(const Node& node) {
   return rows;
 }
 
+// Dimensions of a move's result, the first ones, whose indices go through the
+// operands in the same way: a row of the result is made of a row of each.
+size_t RowDimensions(const Node& node, const std::vector<Piece>& pieces) {
+  const Ints& shape = node.type.shape;
+  const Ints strides = ir::StridesOf(shape);
+  const auto has = [&](size_t count, int64_t rows) {
+    return std::all_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+      const int64_t all = node.operands[piece.operand].type().elements();
+      if (piece.empty() || all == 1) return true;
+      if (all % rows != 0) return false;
+      int64_t from = all;
+      for (size_t d = 0; d < count; ++d) {
+        const CopyDimension& dimension = piece.dimensions[d];
+        from /= shape[d];
+        if (shape[d] != 1 &&
+            (dimension.size != shape[d] || dimension.from != from ||
+             dimension.to != strides[d]))
+          return false;
+      }
+      int64_t first = piece.from, last = piece.from;
+      for (size_t d = count; d < shape.size(); ++d) {
+        const CopyDimension& dimension = piece.dimensions[d];
+        const int64_t end = (dimension.size - 1) * dimension.from;
+        (end < 0 ? first : last) += end;
+      }
+      return first >= 0 && last < all / rows;
+    });
+  };
+  size_t count = 0;
+  int64_t rows = 1;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    rows *= shape[d];
+    if (has(d + 1, rows)) count = d + 1;
+  }
+  return count;
+}
+
+int64_t RowsOfMove(const Node& node) {
+  const Ints& shape = node.type.shape;
+  const size_t count = RowDimensions(node, PiecesOf(node));
+  return std::accumulate(shape.begin(),
+                         shape.begin() + static_cast<int64_t>(count),
+                         int64_t{1}, std::multiplies<>());
+}
+
 int64_t RowsOfNode(const Node& node, const NodeKinds& kinds) {
   if (kinds.Of(node) == NodeKind::kElementwise) return node.type.elements();
   if (IsReduction(node)) return RowsOfReduction(node);
   if (IsArrayWork(node)) return node.type.elements() / node.type.shape.back();
-  return node.op == Op::kHloBroadcastInDim ? RowsOfBroadcast(node).rows : 1;
+  return node.op == Op::kHloBroadcastInDim ? RowsOfBroadcast(node).rows
+                                           : RowsOfMove(node);
 }
 
 }  // namespace
@@ -93,6 +141,23 @@ int64_t LinesOfBroadcast(const Node& node) {
   const BroadcastRows all = RowsOfBroadcast(node);
   const int64_t elements = node.operands[0].type().elements();
   return !all.whole && all.rows > 1 && elements == all.rows ? all.rows : 0;
+}
+
+std::vector<Piece> RowOfMove(const Node& node, int64_t rows) {
+  if (node.op == Op::kHloBroadcastInDim) return {RowOfBroadcast(node, rows)};
+  std::vector<Piece> pieces = PiecesOf(node);
+  const auto count = static_cast<int64_t>(RowDimensions(node, pieces));
+  const int64_t all = RowsOfMove(node);
+  for (Piece& piece : pieces) {
+    if (piece.empty()) continue;
+    const int64_t from = node.operands[piece.operand].type().elements();
+    std::vector<CopyDimension> dimensions = {
+        {all / rows, from == 1 ? 0 : from / all, node.type.elements() / all}};
+    dimensions.insert(dimensions.end(), piece.dimensions.begin() + count,
+                      piece.dimensions.end());
+    piece.dimensions = std::move(dimensions);
+  }
+  return pieces;
 }
 
 Piece RowOfBroadcast(const Node& node, int64_t rows) {

@@ -32,9 +32,10 @@ bool NeedsWhole(const ir::Node& node, int operand);
 // Lines of a broadcast that has one element for each of them; 0: of others.
 int64_t LinesOfBroadcast(const ir::Node& node);
 
-// One of `rows` rows of a broadcast; strides within a row of the result and,
-// unless that is needed whole, of the operand.
+// One of `rows` rows of a broadcast, or of any move; strides within a row of
+// the result and, unless that is needed whole, of the operand.
 Piece RowOfBroadcast(const ir::Node& node, int64_t rows);
+std::vector<Piece> RowOfMove(const ir::Node& node, int64_t rows);
 
 }  // namespace systole::lanes
 
