@@ -135,7 +135,8 @@ TEST_P(GuardsTest, Exponentials) {
 TEST_P(GuardsTest, SharedDivisors) {
   const int64_t cols = GetParam() == std::string("v2") ? 128 : 32;
   const auto check = [&](int64_t count, const std::string& dimensions,
-                         const std::string& divisor, const std::string& a) {
+                         const std::string& divisor, const std::string& a,
+                         const std::string& scale = "1e-37") {
     const int64_t lines = 131, columns = 2 * cols + 7;
     std::string text = R"(module @m {
   %l = u32[] constant(), data=[2281701375]
@@ -148,7 +149,7 @@ TEST_P(GuardsTest, SharedDivisors) {
   %high = u32[C] hlo.broadcast_in_dim(%h), dimensions=[]
   %f = u32[C] hlo.or(%e, %high)
   %o = f32[C] hlo.bitcast_convert(%f)
-  %k = f32[] constant(), data=[1e-37]
+  %k = f32[] constant(), data=[SCALE]
   %kc = f32[C] hlo.broadcast_in_dim(%k), dimensions=[]
   %small = f32[C] hlo.multiply(%o, %kc)
   %s = f32[A,B] hlo.broadcast_in_dim(DIVISOR), dimensions=[DIMS]
@@ -169,6 +170,7 @@ TEST_P(GuardsTest, SharedDivisors) {
         text, {{"[A,B]", absl::StrFormat("[%d,%d]", lines, columns)},
                {"[C]", count == 0 ? "[]" : absl::StrFormat("[%d]", count)},
                {"DIMS", dimensions},
+               {"SCALE", scale},
                {"DIVISOR", divisor},
                {"DIVIDEND", a}});
     for (const uint64_t seed : {3, 8}) check_.Check(text, seed);
@@ -180,6 +182,10 @@ TEST_P(GuardsTest, SharedDivisors) {
       check(0, "", divisor, dividend);
     }
   }
+  // Where the guards end: divisors about 2^-20, quotients about 2^-72 and 2^64.
+  check(131, "0", "%small", "%n", "9.5367432e-07");
+  for (const char* scale : {"2.1175824e-22", "1.8446744e19", "1.6543612e-24"})
+    check(131, "0", "%o", "%tiny", scale);
 }
 
 TEST_P(GuardsTest, Constants) {
@@ -191,6 +197,22 @@ TEST_P(GuardsTest, Constants) {
     Check(constant + "  %r = f32[N] hlo.divide(%m, %w)");
     Check(constant + "  %r = f32[N] hlo.divide(%w, %o)");
     Check(constant + "  %r = f32[N] hlo.divide(%x, %w)");
+  }
+}
+
+// Divisors of a constant from 2^-128 to 2^127, as of logistic.
+TEST_P(GuardsTest, ConstantsByAnything) {
+  for (const char* value : {"1", "-7.1", "1e-27", "5e28"}) {
+    for (const char* power : {"1.1754944e-38", "7.5231638e-37", "1e-30",
+                              "1.3292280e36", "1.7e38"}) {
+      Check(absl::StrFormat(R"(  %%k = f32[] constant(), data=[%s]
+  %%w = f32[N] hlo.broadcast_in_dim(%%k), dimensions=[]
+  %%p2 = f32[] constant(), data=[%s]
+  %%pp = f32[N] hlo.broadcast_in_dim(%%p2), dimensions=[]
+  %%t = f32[N] hlo.multiply(%%o, %%pp)
+  %%r = f32[N] hlo.divide(%%w, %%t))",
+                            value, power));
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/compiler/kernels/lane_functions.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "host/compiler/kernels/lane_bits.h"
@@ -18,6 +19,10 @@ constexpr uint32_t kHalf = 0x3F000000;
 // has no bits below 2^-140. Of a root, the remainder has none below 2^-144.
 constexpr float kLeastDivisor = 0x1p-31f, kLargestDivisor = 0x1p32f;
 constexpr float kLeastDividend = 0x1p-93f, kLargestDividend = 0x1p96f;
+// Of constants, where neither reciprocal nor quotient is subnormal.
+constexpr float kLargestReciprocal = 0x1p120f;
+// With these, dividends are not below the least one.
+constexpr float kLeastShared = 0x1p-20f, kLeastQuotient = 0x1p-72f;
 constexpr float kLeastRadicand = 0x1p-98f, kLargestRadicand = 0x1p64f;
 constexpr float kTwo24 = 16777216.0f, kTwo31 = 2147483648.0f;
 
@@ -85,10 +90,16 @@ Lane RootSteps(const FunctionBuilder& g, Lane a) {
 // -1 if a constant does.
 Lane DivideModerate(LaneGraph& graph, Lane a, Lane b) {
   const FunctionBuilder g{graph};
+  float low = kLeastDivisor, high = kLargestDivisor;
   if (graph.IsConstant(a)) {
     const float size = std::abs(ir::FromBits(graph.node(a).bits));
     if (size != 0 && !(size >= kLeastDividend && size <= kLargestDividend))
       return -1;
+    // What a constant does not need of the range is the divisor's.
+    if (size != 0) {
+      low = std::max(1.0f, size) / kLargestReciprocal;
+      high = std::min(1.0f, size) * kLargestReciprocal;
+    }
   }
   Lane y;
   if (graph.IsConstant(b)) {
@@ -99,8 +110,7 @@ Lane DivideModerate(LaneGraph& graph, Lane a, Lane b) {
     y = g.F(static_cast<float>(1 / double{divisor}));
   } else {
     if (!IsBoundedDivisor(graph, b)) {
-      graph.Guard(
-          IsOutside(g, Magnitude(graph, b), kLeastDivisor, kLargestDivisor), b);
+      graph.Guard(IsOutside(g, Magnitude(graph, b), low, high), b);
     }
     const Lane largest =
         g(Op::kIeq, g(Op::kIand, b, g.K(kFraction)), g.K(kFraction));
@@ -197,7 +207,7 @@ Lane Divide(LaneGraph& graph, Lane a, Lane b) {
 Lane SharedReciprocal(LaneGraph& graph, Lane b) {
   const FunctionBuilder g{graph};
   const Lane outside =
-      IsOutside(g, Magnitude(graph, b), kLeastDivisor, kLargestDivisor);
+      IsOutside(g, Magnitude(graph, b), kLeastShared, kLargestDivisor);
   return g(Op::kSel, outside, g.K(0x7FC00000), Divide(graph, g.F(1), b));
 }
 
@@ -207,7 +217,7 @@ Lane DivideShared(LaneGraph& graph, Lane a, Lane b, Lane reciprocal) {
   const Lane size = Magnitude(graph, q);
   // As integers, so that NaN lies outside.
   const Lane inside =
-      g(Op::kImin, g(Op::kImax, size, g.F(0x1p-40f)), g.F(0x1p64f));
+      g(Op::kImin, g(Op::kImax, size, g.F(kLeastQuotient)), g.F(0x1p64f));
   graph.Guard(g(Op::kSel, a, g(Op::kIxor, size, inside), size), a);
   const Lane rest = g(Op::kFnma, q, b, a);
   // A quotient without a remainder may be a zero.
