@@ -82,18 +82,13 @@ int64_t ArrayLatency(const Preset& preset) {
 Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
   Cost cost;
   switch (OpcodeOf(d)) {
-    case isa::Opcode::kLoad: {
+    case isa::Opcode::kLoad:
+    case isa::Opcode::kStore: {  // of the same fields
       const isa::Load op = isa::Load::Decode(d);
       cost.beats = Beats(op.len, int64_t{op.n1} * op.n2, preset);
-      cost.latency = kHbmLatency;
+      cost.latency =
+          OpcodeOf(d) == isa::Opcode::kLoad ? kHbmLatency : kHbmLatency / 4;
       if (op.header.flags & isa::Load::kIndexed) cost.latency += kTableLatency;
-      break;
-    }
-    case isa::Opcode::kStore: {
-      const isa::Store op = isa::Store::Decode(d);
-      cost.beats = Beats(op.len, int64_t{op.n1} * op.n2, preset);
-      cost.latency = kHbmLatency / 4;
-      if (op.header.flags & isa::Store::kIndexed) cost.latency += kTableLatency;
       break;
     }
     case isa::Opcode::kSend: {  // a packet after the other, on one link

@@ -45,8 +45,7 @@ class Emitter {
         next_(graph.size(), 0) {}
 
   // A group has as many rows as a register. With `pairs`, iterations of two
-  // groups precede those of one:
-  // while an instruction waits for the one before, the other group's runs.
+  // groups come first: while an instruction waits, the other group's runs.
   absl::StatusOr<LaneCode> Run(bool pairs) {
     code_.main = base_;
     steps_ = OrderOf(graph_, stores_);
@@ -268,11 +267,7 @@ class Emitter {
     if (from < 0 || to < 0)
       return absl::ResourceExhaustedError("registers of results");
     const Lane moved = registers().HeldBy(from);
-    if (function) {
-      Put(Make(Op::kIor, to, from, from));
-    } else {
-      Put(Make(Op::kMov, to, from));
-    }
+    Put(function ? Make(Op::kIor, to, from, from) : Make(Op::kMov, to, from));
     registers().Release(from);
     registers().Hold(to, moved);
     return from;
