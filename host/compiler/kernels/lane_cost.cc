@@ -77,10 +77,12 @@ std::vector<int> SourcesOf(const vpu::Instr& x) {
 
 class Timing {
  public:
-  explicit Timing(const Preset& preset)
-      : rows_(preset.vector_rows()), preset_(preset) {}
+  // rows: of vl where it has no limit.
+  Timing(const Preset& preset, int rows)
+      : rows_(rows), most_(rows), preset_(preset) {}
 
   void Run(const vpu::Instr& x) {
+    if (x.op == Op::kVl) rows_ = x.imm > 0 ? std::min(x.imm, most_) : most_;
     const Times t = Of(x);
     issued_ = t.issue + (x.op == Op::kLds ? kWord : 0);
     if (t.unit < 0) return;
@@ -143,7 +145,8 @@ class Timing {
     return t;
   }
 
-  const int rows_;
+  int rows_;  // of the instructions that follow
+  const int most_;
   const Preset& preset_;
   int64_t issued_ = 0, dispatched_ = 0;
   std::array<Register, vpu::kVectorRegs> registers_{};
@@ -153,19 +156,25 @@ class Timing {
 
 }  // namespace
 
-double RowCycles(const std::vector<uint64_t>& words, size_t first, int groups,
-                 const Preset& preset) {
+double IterationCycles(const std::vector<uint64_t>& words, int64_t rows,
+                       const Preset& preset) {
   constexpr int kBefore = 4, kMeasured = 8;  // iterations
-  Timing timing(preset);
+  Timing timing(preset, static_cast<int>(rows));
   int64_t start = 0;
   for (int i = 0; i < kBefore + kMeasured; ++i) {
     if (i == kBefore) start = timing.now();
-    for (size_t at = first; at < words.size(); ++at)
-      timing.Run(vpu::Instr::Decode(words[at]));
+    for (const uint64_t word : words) timing.Run(vpu::Instr::Decode(word));
     timing.Branch();
   }
-  const double rows = kMeasured * groups * preset.vector_rows();
-  return static_cast<double>(timing.now() - start) / rows;
+  return static_cast<double>(timing.now() - start) / kMeasured;
+}
+
+double RowCycles(const std::vector<uint64_t>& words, size_t first, int groups,
+                 const Preset& preset) {
+  const auto begin = words.begin() + static_cast<int64_t>(first);
+  const int64_t rows = preset.vector_rows();
+  return IterationCycles({begin, words.end()}, rows, preset) /
+         static_cast<double>(groups * rows);
 }
 
 }  // namespace systole::lanes

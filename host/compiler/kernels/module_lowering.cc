@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/compiler/kernels/branch_lowering.h"
+#include "host/compiler/kernels/depthwise_lowering.h"
 #include "host/compiler/kernels/dilation_lowering.h"
 #include "host/compiler/kernels/householder_lowering.h"
 #include "host/compiler/kernels/image_layout.h"
@@ -58,9 +59,11 @@ void Lower(ir::Module& module, const Preset& preset) {
     }
     if (HasInnerWindow(*node)) node = MoveWindowOut(module, *node);
     if (IsDilated(*node)) {
-      for (Node* part : LowerDilated(module, *node))
-        LowerProduct(module, *part, preset);
-    } else if (IsProduct(*node)) {
+      for (Node* part : LowerDilated(module, *node)) {
+        if (!LowerDepthwise(module, *part, preset))
+          LowerProduct(module, *part, preset);
+      }
+    } else if (IsProduct(*node) && !LowerDepthwise(module, *node, preset)) {
       LowerProduct(module, *node, preset);
     }
     if (IsCheapBranch(*node)) LowerBranch(module, *node);

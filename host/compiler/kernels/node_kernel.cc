@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/compiler/kernels/node_kernel.h"
 
+#include "host/compiler/kernels/depthwise_kernel.h"
+#include "host/compiler/kernels/depthwise_shape.h"
 #include "host/compiler/kernels/elimination_kernel.h"
 #include "host/compiler/kernels/indexed_kernel.h"
 #include "host/compiler/kernels/move_kernel.h"
@@ -21,7 +23,8 @@ bool HasKernel(const Node& node) {
   if (IsRegionReduction(node) || IsSort(node)) return true;
   if (node.results() != 1 || node.type.elements() == 0) return false;
   return IsMove(node) || node.op == Op::kHloMatrixProduct || IsIndexed(node) ||
-         IsReduction(node) || IsWindowed(node) || IsElimination(node);
+         IsReduction(node) || IsWindowed(node) || IsElimination(node) ||
+         IsDepthwise(node);
 }
 
 absl::StatusOr<KernelProgram> CompileNode(const Node& node,
@@ -30,6 +33,7 @@ absl::StatusOr<KernelProgram> CompileNode(const Node& node,
   if (IsMove(node)) return CompileMove(node, preset, origin);
   if (node.op == Op::kHloMatrixProduct)
     return CompileProduct(node, preset, origin);
+  if (IsDepthwise(node)) return CompileDepthwise(node, preset, origin);
   if (IsIndexed(node)) return CompileIndexed(node, preset);
   if (IsWindowed(node)) return CompileWindowed(node, preset);
   if (IsSort(node)) return CompileSort(node, preset);

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/depthwise_code.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "host/compiler/kernels/lane_cost.h"
+#include "host/compiler/kernels/lane_instructions.h"
+#include "host/compiler/kernels/lane_registers.h"
+#include "systole/gen/vpu.h"
+
+namespace systole::lanes {
+namespace {
+
+using vpu::Instr;
+using vpu::Op;
+
+constexpr uint32_t kMagnitudeBits = 0x7FFFFFFF;
+// The least magnitude that rounds to an infinite bf16.
+constexpr uint32_t kInfiniteBits = 0x7F7F8000;
+
+// fma of an element with the weights of a tap, to the sum of an output.
+struct DepthwiseTerm {
+  int output, element, weights;
+};
+
+class DepthwiseEmitter {
+ public:
+  DepthwiseEmitter(const DepthwiseTile& tile, int64_t rows,
+                   const Preset& preset, int base)
+      : tile_(tile), rows_(rows), preset_(preset), base_(base) {}
+
+  absl::StatusOr<DepthwiseCode> Run() {
+    ListTerms();
+    if (static_cast<int64_t>(terms_.size()) > kMostWords) return TooLong();
+    Put(Make(Op::kLanes, 0, Argument(kDepthwiseLanes)));
+    Constant(kRowIn, tile_.row_in);
+    Constant(kRowOut, tile_.row_out);
+    if (Parts() > 1) {
+      Constant(kMagnitude, kMagnitudeBits);
+      Constant(kInfinite, kInfiniteBits);
+    }
+    const int in = Argument(kDepthwiseIn), out = Argument(kDepthwiseOut);
+    const int chunk = Next();
+    Put(Make(Op::kAddi, kChunkIn, in));
+    Put(Make(Op::kAddi, kChunkOut, out));
+    Put(Make(Op::kAddi, kTilesLeft, Argument(kDepthwiseTiles)));
+    HoldWeights();
+    Put(Make(Op::kVl, 0, Argument(kDepthwiseRows)));
+    const int body = Next();
+    if (absl::Status s = Terms(); !s.ok()) return s;
+    Advance(in, in, tile_.tile_in);
+    Advance(out, out, tile_.tile_out);
+    Repeat(kTilesLeft, body);
+    const int end = Next();
+    Advance(in, kChunkIn, tile_.chunk_in);
+    Advance(out, kChunkOut, tile_.chunk_out);
+    const int weights = Argument(kDepthwiseWeights);
+    Advance(weights, weights, tile_.chunk_weights);
+    Repeat(Argument(kDepthwiseChunks), chunk);
+    Put(Make(Op::kHalt, 0));
+    if (Next() > kMostWords) return TooLong();
+    const auto begin = code_.words.begin() - base_;
+    code_.tile_cycles =
+        IterationCycles({begin + body, begin + end}, rows_, preset_);
+    constexpr int kLatency = 32;  // of the first loads and the last sums
+    code_.chunk_cycles = body - chunk + Next() - end + kLatency;
+    return std::move(code_);
+  }
+
+ private:
+  // Scalar registers: argument i is s(i + 1); copies of the first two, the
+  // tiles that are left, strides, constants.
+  static constexpr int Argument(DepthwiseArgument a) { return 1 + a; }
+  static constexpr int kChunkIn = 8, kChunkOut = 9, kTilesLeft = 10,
+                       kRowIn = 11, kRowOut = 12, kMagnitude = 13,
+                       kInfinite = 14;
+  // Terms for which operands are loaded before.
+  static constexpr int kAhead = 8;
+  static constexpr int kMostHeld = 2;  // weights in registers of loads
+  // Registers of results that stay free for what is not loaded ahead.
+  static constexpr int kSplitRegisters = 4;
+  // The kernel has other code too.
+  static constexpr int kMostWords = vpu::kImemWords - 384;
+  static constexpr int kNever = std::numeric_limits<int>::max();
+
+  static absl::Status TooLong() {
+    return absl::ResourceExhaustedError("the instruction memory is too small");
+  }
+
+  void Put(const Instr& x) { code_.words.push_back(x.Encode()); }
+  int Next() const { return base_ + static_cast<int>(code_.words.size()); }
+  void Constant(int reg, int64_t value) {
+    Put(Make(Op::kLi, reg, 0, 0, static_cast<int32_t>(value)));
+  }
+  void Advance(int reg, int from, int64_t bytes) {
+    Put(Make(Op::kAddi, reg, from, 0, static_cast<int32_t>(bytes)));
+  }
+  void Repeat(int counter, int start) {
+    Put(Make(Op::kAddi, counter, counter, 0, -1));
+    Put(Make(Op::kBlt, 0, 0, counter, start));
+  }
+
+  int Parts() const {
+    int parts = 1;
+    for (const auto& pass : tile_.passes)
+      parts = std::max(parts, pass.first + 1);
+    return parts;
+  }
+
+  int ElementOf(int part, int64_t at) {
+    const auto [found, added] =
+        element_of_.try_emplace({part, at}, static_cast<int>(elements_.size()));
+    if (added) elements_.push_back({part, at});
+    return found->second;
+  }
+
+  // Each output's terms in the order of the taps.
+  void ListTerms() {
+    for (const auto& [left, right] : tile_.passes) {
+      for (size_t o = 0; o < tile_.outer.size(); ++o) {
+        const int64_t tap = right * tile_.taps() + static_cast<int64_t>(o) *
+                                                       tile_.axes[0].taps *
+                                                       tile_.axes[1].taps;
+        ListTerms(left, tile_.outer[o], tap);
+      }
+    }
+    uses_.resize(Id(Sum(0)) + tile_.outputs());
+    left_.assign(tile_.outputs(), 0);
+    for (int i = 0; i < static_cast<int>(terms_.size()); ++i) {
+      uses_[Id(Element(terms_[i].element))].push_back(i);
+      uses_[Id(Weights(terms_[i].weights))].push_back(i);
+      ++left_[terms_[i].output];
+    }
+    next_.assign(uses_.size(), 0);
+  }
+  void ListTerms(int part, int64_t outer, int64_t first_tap) {
+    const DepthwiseTile::Axis &a = tile_.axes[0], &b = tile_.axes[1];
+    using Pair = std::pair<int64_t, int64_t>;  // output, tap
+    const auto by_place = [](const DepthwiseTile::Axis& axis) {
+      std::map<int64_t, std::vector<Pair>> places;
+      for (int64_t o = 0; o < axis.outputs; ++o) {
+        for (int64_t t = 0; t < axis.taps; ++t)
+          places[o * axis.window + t * axis.tap].emplace_back(o, t);
+      }
+      return places;
+    };
+    const auto add = [&](int64_t line, const Pair& m, const Pair& n) {
+      const int64_t at = outer + line + n.first * b.window + n.second * b.tap;
+      terms_.push_back(
+          {static_cast<int>(m.first * b.outputs + n.first), ElementOf(part, at),
+           static_cast<int>(first_tap + m.second * b.taps + n.second)});
+      weights_ = std::max(weights_, terms_.back().weights + 1);
+    };
+    const auto inner = by_place(b);
+    for (const auto& [line, pairs] : by_place(a)) {
+      if (tile_.by_element) {
+        for (const auto& [place, others] : inner) {
+          for (const Pair& n : others)
+            for (const Pair& m : pairs) add(line, m, n);
+        }
+        continue;
+      }
+      for (int64_t t = 0; t < b.taps; ++t) {
+        for (const Pair& m : pairs)
+          for (int64_t o = 0; o < b.outputs; ++o) add(line, m, {o, t});
+      }
+    }
+  }
+
+  // Values that registers hold: weights, elements, sums.
+  int Weights(int i) const { return i; }
+  int Element(int i) const { return weights_ + i; }
+  int Sum(int i) const {
+    return weights_ + static_cast<int>(elements_.size()) + i;
+  }
+  static int Id(int value) { return value; }
+
+  int NextUse(int value) {
+    if (held_.count(value) > 0 || value >= Sum(0)) return -1;  // stays
+    const std::vector<int>& uses = uses_[value];
+    size_t& at = next_[value];
+    while (at < uses.size() && uses[at] < now_) ++at;
+    return at < uses.size() ? uses[at] : kNever;
+  }
+  void ReleaseUnused() {
+    for (int reg = 0; reg < vpu::kVectorRegs; ++reg) {
+      const int value = registers_.HeldBy(reg);
+      if (value >= 0 && NextUse(value) == kNever) registers_.Release(reg);
+    }
+  }
+
+  // A free register, or that of the value that is needed last.
+  absl::StatusOr<int> Register(LaneRegisters::Bank bank) {
+    int reg = registers_.Free(bank);
+    if (reg >= 0) return reg;
+    reg = registers_.Farthest(bank, [this](int v) { return NextUse(v); });
+    if (reg < 0) return absl::ResourceExhaustedError("registers");
+    registers_.Release(reg);
+    return reg;
+  }
+  bool HasRoom(LaneRegisters::Bank bank) { return registers_.Free(bank) >= 0; }
+
+  // Weights that stay for all tiles: moved to the cross unit's registers, and a
+  // few more where these are all.
+  void HoldWeights() {
+    registers_ =
+        LaneRegisters(static_cast<int>(uses_.size()), LaneRegisters::kAll);
+    const int moved = std::min(weights_, vpu::kBankRegs);
+    const int held = weights_ <= moved + kMostHeld ? weights_ : moved;
+    Put(Make(Op::kVl, 0, Argument(kDepthwiseRows), 0, 1));
+    for (int i = 0; i < held; ++i) {
+      const int place = LoadedAt(i);
+      PutLoad(Op::kLd16, place, Argument(kDepthwiseWeights), 0,
+              i * tile_.weights_line);
+      held_.insert(Weights(i));
+      if (i >= moved) registers_.Hold(place, Weights(i));
+    }
+    constexpr int kCross = vpu::kBankRegs * static_cast<int>(vpu::Bank::kX);
+    for (int i = 0; i < moved; ++i) {
+      Put(Make(Op::kMov, kCross + i, LoadedAt(i)));
+      registers_.Hold(kCross + i, Weights(i));
+    }
+  }
+  // Both load units in turns.
+  static int LoadedAt(int i) { return i % 2 * vpu::kBankRegs + i / 2; }
+
+  void PutLoad(Op op, int reg, int address, int stride, int64_t offset) {
+    Put(Make(op, reg, address, stride, static_cast<int32_t>(offset)));
+  }
+
+  absl::Status LoadWeights(int weights) {
+    const absl::StatusOr<int> reg = Register(LaneRegisters::kLoads);
+    if (!reg.ok()) return reg.status();
+    Put(Make(Op::kVl, 0, Argument(kDepthwiseRows), 0, 1));
+    PutLoad(Op::kLd16, *reg, Argument(kDepthwiseWeights), 0,
+            weights * tile_.weights_line);
+    Put(Make(Op::kVl, 0, Argument(kDepthwiseRows)));
+    registers_.Hold(*reg, Weights(weights));
+    return absl::OkStatus();
+  }
+
+  absl::Status LoadElement(int element) {
+    const absl::StatusOr<int> reg = Register(LaneRegisters::kLoads);
+    if (!reg.ok()) return reg.status();
+    const auto [part, at] = elements_[element];
+    const bool half = tile_.input == Storage::kHalf;
+    PutLoad(half ? Op::kLd16 : Op::kLd32, *reg, Argument(kDepthwiseIn), kRowIn,
+            at);
+    registers_.Hold(*reg, Element(element));
+    return half && part == 0 ? absl::OkStatus() : Split(*reg, part, element);
+  }
+
+  // The part of a loaded number, in a register of the ALUs.
+  absl::Status Split(int loaded, int part, int element) {
+    registers_.Pin(loaded);
+    absl::Status status;
+    const auto make = [&](Op op, int a, int b, int scalar = 0) {
+      const absl::StatusOr<int> d = Register(LaneRegisters::kAlus);
+      if (!d.ok()) {
+        status = d.status();
+        return 0;
+      }
+      Instr x = Make(op, *d, a, b);
+      if (scalar > 0) {
+        x.b = static_cast<uint8_t>(scalar);
+        x.bm = static_cast<uint8_t>(vpu::Mode::kScalar);
+      }
+      Put(x);
+      registers_.Reserve(*d);
+      return *d;
+    };
+    std::vector<int> temporary;
+    const auto keep = [&](int reg) {
+      temporary.push_back(reg);
+      return reg;
+    };
+    int rest = loaded;
+    for (int i = 0; i < part && status.ok(); ++i) {
+      const int rounded = keep(make(Op::kBf16, rest, 0));
+      const int difference = keep(make(Op::kFsub, rest, rounded));
+      if (i > 0) {
+        rest = difference;
+        continue;
+      }
+      const int magnitude = keep(make(Op::kIand, rest, 0, kMagnitude));
+      const int finite = keep(make(Op::kFlt, magnitude, 0, kInfinite));
+      rest = keep(make(Op::kIand, difference, finite));
+      for (const int reg : {rounded, difference, magnitude, finite})
+        if (status.ok()) registers_.Release(reg);
+      temporary = {rest};
+    }
+    const int made = status.ok() ? make(Op::kBf16, rest, 0) : 0;
+    if (!status.ok()) return status;
+    for (const int reg : temporary) registers_.Release(reg);
+    registers_.Release(loaded);
+    registers_.Hold(made, Element(element));
+    return absl::OkStatus();
+  }
+
+  absl::Status Terms() {
+    for (now_ = 0; now_ < static_cast<int>(terms_.size()); ++now_) {
+      ReleaseUnused();
+      registers_.Unpin();
+      const DepthwiseTerm& term = terms_[now_];
+      for (const int value : {Element(term.element), Weights(term.weights)}) {
+        if (registers_.Of(value) < 0) {
+          const absl::Status s = value < weights_ ? LoadWeights(term.weights)
+                                                  : LoadElement(term.element);
+          if (!s.ok()) return s;
+        }
+        registers_.Pin(registers_.Of(value));
+      }
+      if (absl::Status s = LoadAhead(); !s.ok()) return s;
+      if (absl::Status s = Add(term); !s.ok()) return s;
+      if (Next() > kMostWords) return TooLong();
+    }
+    return absl::OkStatus();
+  }
+
+  // What the next terms need, while there are registers.
+  absl::Status LoadAhead() {
+    const bool splits = tile_.input != Storage::kHalf || Parts() > 1;
+    for (int i = 1; i <= kAhead; ++i) {
+      const int at = now_ + i;
+      if (at >= static_cast<int>(terms_.size())) break;
+      const DepthwiseTerm& term = terms_[at];
+      const bool room = HasRoom(LaneRegisters::kLoads) &&
+                        (!splits || FreeResults() > kSplitRegisters);
+      if (!room) break;
+      absl::Status s;
+      if (registers_.Of(Element(term.element)) < 0)
+        s = LoadElement(term.element);
+      if (s.ok() && registers_.Of(Weights(term.weights)) < 0 &&
+          HasRoom(LaneRegisters::kLoads))
+        s = LoadWeights(term.weights);
+      if (!s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+  int FreeResults() const {
+    int free = 0;
+    for (int reg = 2 * vpu::kBankRegs; reg < 4 * vpu::kBankRegs; ++reg)
+      free += registers_.HeldBy(reg) == -1 ? 1 : 0;
+    return free;
+  }
+
+  absl::Status Add(const DepthwiseTerm& term) {
+    const int sum = Sum(term.output), old = registers_.Of(sum);
+    Instr x = Make(Op::kFma, 0, registers_.Of(Element(term.element)),
+                   registers_.Of(Weights(term.weights)));
+    x.bm = static_cast<uint8_t>(vpu::Mode::kRow0);
+    x.c = static_cast<uint8_t>(std::max(old, 0));
+    // A chain begins with s0, which is 0.
+    if (old < 0) x.cm = static_cast<uint8_t>(vpu::Mode::kScalar);
+    if (old >= 0) registers_.Release(old);
+    absl::StatusOr<int> reg = Register(LaneRegisters::kAlus);
+    if (!reg.ok()) return reg.status();
+    x.d = static_cast<uint8_t>(*reg);
+    Put(x);
+    registers_.Hold(*reg, sum);
+    if (--left_[term.output] > 0) return absl::OkStatus();
+    // The sections' sum, from +0.
+    const int last = *reg;
+    registers_.Release(last);
+    reg = Register(LaneRegisters::kAlus);
+    if (!reg.ok()) return reg.status();
+    Instr zero = Make(Op::kFadd, *reg, last);
+    zero.bm = static_cast<uint8_t>(vpu::Mode::kScalar);
+    Put(zero);
+    const int64_t inner = tile_.axes[1].outputs;
+    const int64_t at = term.output / inner * tile_.axes[0].out +
+                       term.output % inner * tile_.axes[1].out;
+    PutLoad(tile_.result == Storage::kHalf ? Op::kSt16 : Op::kSt32, *reg,
+            Argument(kDepthwiseOut), kRowOut, at);
+    registers_.Release(*reg);
+    return absl::OkStatus();
+  }
+
+  const DepthwiseTile& tile_;
+  const int64_t rows_;
+  const Preset& preset_;
+  const int base_;
+  DepthwiseCode code_;
+  std::vector<DepthwiseTerm> terms_;
+  int weights_ = 0;
+  std::vector<std::pair<int, int64_t>> elements_;  // part, place
+  std::map<std::pair<int, int64_t>, int> element_of_;
+  std::vector<std::vector<int>> uses_;  // terms that need each value
+  std::vector<size_t> next_;            // next entry of uses_
+  std::vector<int> left_;               // terms of each output
+  std::set<int> held_;
+  int now_ = 0;
+  LaneRegisters registers_{0, LaneRegisters::kAll};
+};
+
+}  // namespace
+
+absl::StatusOr<DepthwiseCode> EmitDepthwise(const DepthwiseTile& tile,
+                                            int64_t rows, const Preset& preset,
+                                            int base) {
+  return DepthwiseEmitter(tile, rows, preset, base).Run();
+}
+
+Lane PartOf(LaneGraph& graph, Lane value, int part) {
+  Lane rest = value;
+  for (int i = 0; i < part; ++i) {
+    const Lane difference =
+        graph.Make(Op::kFsub, rest, graph.Make(Op::kBf16, rest));
+    const Lane magnitude =
+        graph.Make(Op::kIand, rest, graph.Constant(kMagnitudeBits));
+    const Lane finite =
+        graph.Make(Op::kFlt, magnitude, graph.Constant(kInfiniteBits));
+    rest = graph.Make(Op::kIand, difference, finite);
+  }
+  return graph.Make(Op::kBf16, rest);
+}
+
+}  // namespace systole::lanes

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/depthwise_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "host/compiler/geometry.h"
+#include "systole/gen/vpu.h"
+
+namespace systole::lanes {
+namespace {
+
+using compiler::CeilDiv;
+
+// Operations of a number's part.
+int64_t PartCost(Storage storage, int part) {
+  constexpr int64_t kCost[] = {1, 6, 8};
+  return storage == Storage::kHalf && part == 0 ? 0 : kCost[part];
+}
+
+class DepthwisePlanner {
+ public:
+  DepthwisePlanner(const DepthwiseShape& shape, int64_t room, int base,
+                   const Preset& preset)
+      : shape_(shape),
+        room_(room),
+        base_(base),
+        preset_(preset),
+        last_(static_cast<int>(shape.axes.size()) - 1) {}
+
+  std::vector<DepthwisePlan> Plans() {
+    std::vector<Tried> plans;
+    for (const Cut& cut : Cuts()) {
+      std::optional<Tried> plan = PlanFor(cut, nullptr);
+      if (plan) plans.push_back(*std::move(plan));
+    }
+    const auto order = [&] {
+      std::stable_sort(
+          plans.begin(), plans.end(),
+          [](const Tried& a, const Tried& b) { return a.cycles < b.cycles; });
+    };
+    order();
+    // Tiles of the best ones with their code.
+    std::vector<Tried> best;
+    for (const Tried& tried : plans) {
+      if (best.size() == kTriedCuts) break;
+      std::optional<Tried> plan = PlanWithCode(tried);
+      if (plan) best.push_back(*std::move(plan));
+    }
+    plans = std::move(best);
+    order();
+    std::vector<DepthwisePlan> result;
+    for (Tried& tried : plans) result.push_back(std::move(tried.plan));
+    return result;
+  }
+
+ private:
+  static constexpr int64_t kMostOutputs = 16, kMostAlong = 14;
+  static constexpr int64_t kRunCycles = 24;    // of a run, beside its chunks
+  static constexpr int64_t kSpareWords = 160;  // code beside the terms
+  static constexpr size_t kTriedTiles = 4, kTriedCuts = 2;
+
+  struct Cut {
+    int64_t images, lines, sets;
+  };
+  struct Tried {
+    DepthwisePlan plan;
+    Cut cut;
+    double cycles = 0;
+  };
+
+  std::vector<Cut> Cuts() const {
+    const int64_t lines = shape_.axes[0].positions;
+    std::vector<Cut> cuts;
+    // Each size once; the next number of parts is up to a quarter larger.
+    const auto each = [](int64_t count, int64_t parts, const auto& work) {
+      int64_t before = 0;
+      for (; parts <= count; parts += std::max(parts / 4, int64_t{1})) {
+        const int64_t size = CeilDiv(count, parts);
+        if (size != before) work(size);
+        before = size;
+      }
+    };
+    for (const int64_t sets : {2, 1}) {
+      each(shape_.images, 1, [&](int64_t images) {
+        cuts.push_back({images, lines, sets});
+      });
+      each(lines, 2, [&](int64_t size) { cuts.push_back({1, size, sets}); });
+    }
+    return cuts;
+  }
+
+  int64_t Positions(int axis, int64_t lines) const {
+    return axis == 0 ? lines : shape_.axes[axis].positions;
+  }
+  // Lines of the smallest block.
+  int64_t LeastLines(int64_t lines) const {
+    const int64_t rest = shape_.axes[0].positions % lines;
+    return rest > 0 ? rest : lines;
+  }
+
+  // Tiles with their expected cycles a block; the code is not there yet.
+  using Tiles = std::multimap<double, DepthwisePlan>;
+  Tiles TilesOf(const DepthwiseBlock& block) const {
+    Tiles tiles;
+    const bool splits = SplitsOf() > 0;
+    for (int rows = last_; rows >= std::max(0, last_ - 1); --rows) {
+      DepthwisePlan plan;
+      plan.block = block;
+      plan.rows_axis = rows;
+      plan.tiles_axis = last_ == 0 ? -1 : rows == last_ ? last_ - 1 : last_;
+      const DepthwiseAxis& dense = shape_.axes[last_];
+      const int64_t least = LeastLines(block.lines);
+      if (dense.stride == 1)
+        plan.beside = std::clamp<int64_t>(preset_.cols / shape_.channels, 1,
+                                          Positions(last_, least));
+      plan.width =
+          CeilDiv(shape_.channels, CeilDiv(shape_.channels, preset_.cols));
+      const int64_t most_outer =
+          last_ == 0 ? 1
+                     : Positions(last_ - 1, last_ == 1 ? least : block.lines);
+      const int64_t most_inner =
+          Positions(last_, last_ == 0 ? least : block.lines) / plan.beside;
+      for (int64_t a = 1; a <= std::min(kMostAlong, most_outer); ++a) {
+        for (int64_t b = 1; b <= std::min(kMostAlong, most_inner); ++b) {
+          if (a * b > (splits ? kMostOutputs - 3 : kMostOutputs)) break;
+          plan.tile = TileOf(plan, a, b);
+          if (a * b * plan.tile.taps() *
+                  static_cast<int64_t>(shape_.passes.size()) >
+              vpu::kImemWords - base_ - kSpareWords)
+            break;
+          tiles.emplace(BlockCycles(plan, TileCycles(plan, block.lines)), plan);
+        }
+      }
+    }
+    return tiles;
+  }
+
+  DepthwiseTile TileOf(const DepthwisePlan& plan, int64_t a, int64_t b) const {
+    const DepthwiseBlock& block = plan.block;
+    DepthwiseTile tile;
+    for (int i = 0; i < 2; ++i) {
+      const int axis = last_ - 1 + i;
+      if (axis < 0) continue;
+      const DepthwiseAxis& x = shape_.axes[axis];
+      const int64_t step = axis == last_ ? plan.beside : 1;
+      tile.axes[i] = {i == 0 ? a : b, x.taps, step * x.stride * block.in[axis],
+                      x.dilation * block.in[axis], step * block.out[axis]};
+    }
+    for (int axis = 0; axis + 1 < last_; ++axis) {
+      std::vector<int64_t> outer;
+      for (const int64_t at : tile.outer) {
+        for (int64_t t = 0; t < shape_.axes[axis].taps; ++t)
+          outer.push_back(at + t * shape_.axes[axis].dilation * block.in[axis]);
+      }
+      tile.outer = std::move(outer);
+    }
+    tile.passes = shape_.passes;
+    tile.input = shape_.input;
+    tile.result = shape_.result;
+    const auto step = [&](int axis, int64_t& in, int64_t& out) {
+      if (axis < 0) return;
+      const DepthwiseTile::Axis& x = tile.axes[axis == last_ ? 1 : 0];
+      in = x.outputs * x.window;
+      out = x.outputs * x.out;
+    };
+    step(plan.rows_axis, tile.row_in, tile.row_out);
+    step(plan.tiles_axis, tile.tile_in, tile.tile_out);
+    tile.chunk_in = plan.width * StorageBytes(shape_.input);
+    tile.chunk_out = plan.width * StorageBytes(shape_.result);
+    tile.chunk_weights = plan.width * StorageBytes(Storage::kHalf);
+    tile.weights_line =
+        plan.beside * shape_.channels * StorageBytes(Storage::kHalf);
+    tile.by_element = SplitsOf() > 0;
+    return tile;
+  }
+
+  int64_t SplitsOf() const {
+    int64_t splits = 0;
+    for (const auto& pass : shape_.passes)
+      splits += PartCost(shape_.input, pass.first);
+    return splits;
+  }
+
+  // Of the busiest unit.
+  double TileCycles(const DepthwisePlan& plan, int64_t lines) const {
+    const DepthwiseTile& tile = plan.tile;
+    const int64_t rows = plan.RowsOf(shape_, lines, preset_).rows;
+    const auto places = [](const DepthwiseTile::Axis& axis) {
+      std::set<int64_t> at;
+      for (int64_t o = 0; o < axis.outputs; ++o)
+        for (int64_t t = 0; t < axis.taps; ++t)
+          at.insert(o * axis.window + t * axis.tap);
+      return static_cast<int64_t>(at.size());
+    };
+    const int64_t passes = static_cast<int64_t>(shape_.passes.size()),
+                  outputs = tile.outputs();
+    const int64_t elements = static_cast<int64_t>(tile.outer.size()) *
+                             places(tile.axes[0]) * places(tile.axes[1]);
+    const int64_t operations =
+        outputs * (passes * tile.taps() + 1) + elements * SplitsOf();
+    const int64_t weights =
+        std::max<int64_t>(0, passes * tile.taps() * tile.axes[0].outputs - 10);
+    const int64_t loads = passes * elements;
+    const double arithmetic =
+        0.5 * static_cast<double>(operations * CeilDiv(rows, preset_.sublanes));
+    return std::max({arithmetic,
+                     0.5 * static_cast<double>(loads * rows + weights),
+                     static_cast<double>(outputs * rows),
+                     static_cast<double>(operations + loads + outputs +
+                                         3 * weights)}) +
+           8;
+  }
+
+  // Of the vector unit, for a block.
+  double BlockCycles(const DepthwisePlan& plan, double tile_cycles) const {
+    const int64_t lines = plan.block.lines;
+    int64_t others = plan.block.images;
+    for (int axis = 0; axis + 1 < last_; ++axis)
+      others *= Positions(axis, lines);
+    const DepthwiseParts tiles = plan.TilesOf(shape_, lines),
+                         chunks = plan.ChunksOf(shape_);
+    const int64_t groups = plan.RowsOf(shape_, lines, preset_).parts.number();
+    const auto runs = [](const DepthwiseParts& parts) {
+      return (parts.whole() > 0 ? 1 : 0) +
+             (parts.count % parts.span > 0 ? 1 : 0);
+    };
+    const auto code = static_cast<double>(
+        plan.code.words.empty() ? 60 : plan.code.chunk_cycles);
+    const double chunk = static_cast<double>(tiles.number()) * tile_cycles +
+                         static_cast<double>(runs(tiles)) * code;
+    return static_cast<double>(others * groups) *
+           (static_cast<double>(chunks.number()) * chunk +
+            static_cast<double>(runs(tiles) * runs(chunks) * kRunCycles));
+  }
+
+  std::optional<Tried> PlanFor(const Cut& cut, const DepthwisePlan* made) {
+    const DepthwiseBlock block =
+        DepthwiseBlockOf(shape_, cut.images, cut.lines, preset_);
+    Tried tried{{}, cut};
+    double work = 0;
+    if (made != nullptr) {
+      tried.plan = *made;
+      work = BlockCycles(*made, static_cast<double>(made->code.tile_cycles));
+    } else {
+      const Tiles tiles = TilesOf(block);
+      if (tiles.empty()) return std::nullopt;
+      tried.plan = tiles.begin()->second;
+      work = tiles.begin()->first;
+    }
+    tried.plan.sets = cut.sets;
+    const DepthwiseLoad load = DepthwiseLoadOf(
+        shape_, block, 0, cut.lines < shape_.axes[0].positions ? cut.lines : 0,
+        preset_);
+    const int64_t staged = load.aligned ? 0 : block.in_bytes;
+    const int64_t table =
+        StorageBytes(shape_.weights) * shape_.taps() * shape_.channels +
+        shape_.taps() * tried.plan.tile.weights_line * 3;
+    const int64_t bytes = cut.sets * (block.in_bytes + block.out_bytes +
+                                      staged + preset_.beat_bytes()) +
+                          table;
+    if (bytes > room_) return std::nullopt;
+    const auto beat = static_cast<double>(preset_.beat_bytes());
+    const auto in = static_cast<double>(block.in_bytes) / beat,
+               out = static_cast<double>(block.out_bytes) / beat;
+    if (staged > 0) work += 2 * in;
+    const auto blocks =
+        static_cast<double>(CeilDiv(shape_.images, cut.images) *
+                            CeilDiv(shape_.axes[0].positions, cut.lines));
+    constexpr double kBlock = 60;  // until a block's work has begun
+    tried.cycles = cut.sets == 1
+                       ? blocks * (in + work + out + kBlock)
+                       : in + out + blocks * std::max(work + kBlock, in + out);
+    return tried;
+  }
+
+  std::optional<Tried> PlanWithCode(const Tried& tried) {
+    const Tiles tiles = TilesOf(tried.plan.block);
+    std::optional<Tried> best;
+    size_t emitted = 0;
+    for (const auto& [cycles, choice] : tiles) {
+      if (emitted == kTriedTiles) break;
+      bool works = false;
+      for (const bool by_element : {true, false}) {
+        DepthwisePlan plan = choice;
+        plan.tile.by_element = by_element;
+        const int64_t rows =
+            plan.RowsOf(shape_, plan.block.lines, preset_).rows;
+        absl::StatusOr<DepthwiseCode> code =
+            EmitDepthwise(plan.tile, rows, preset_, base_);
+        if (!code.ok()) continue;
+        works = true;
+        plan.code = *std::move(code);
+        std::optional<Tried> next = PlanFor(tried.cut, &plan);
+        if (next && (!best || next->cycles < best->cycles))
+          best = std::move(next);
+      }
+      if (works) ++emitted;
+    }
+    return best;
+  }
+
+  const DepthwiseShape& shape_;
+  const int64_t room_;
+  const int base_;
+  const Preset& preset_;
+  const int last_;  // axis
+};
+
+}  // namespace
+
+int64_t DepthwisePlan::SpanOf(int axis) const {
+  const bool dense = axis + 1 == static_cast<int>(block.in.size());
+  return dense ? tile.axes[1].outputs * beside : tile.axes[0].outputs;
+}
+
+DepthwisePlan::Rows DepthwisePlan::RowsOf(const DepthwiseShape& shape,
+                                          int64_t lines,
+                                          const Preset& preset) const {
+  const int64_t count =
+      rows_axis == 0 ? lines : shape.axes[rows_axis].positions;
+  const int64_t span = SpanOf(rows_axis);
+  const int64_t groups = CeilDiv(count, span * preset.vector_rows());
+  const int64_t rows = std::min(CeilDiv(count, span * groups), count / span);
+  return {{count, rows * span}, rows};
+}
+
+DepthwiseParts DepthwisePlan::TilesOf(const DepthwiseShape& shape,
+                                      int64_t lines) const {
+  if (tiles_axis < 0) return {1, 1};
+  const int64_t count =
+      tiles_axis == 0 ? lines : shape.axes[tiles_axis].positions;
+  return {count, SpanOf(tiles_axis)};
+}
+
+std::vector<DepthwisePlan> DepthwisePlans(const DepthwiseShape& shape,
+                                          int64_t room, int base,
+                                          const Preset& preset) {
+  return DepthwisePlanner(shape, room, base, preset).Plans();
+}
+
+}  // namespace systole::lanes
