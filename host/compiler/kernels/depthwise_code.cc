@@ -11,6 +11,7 @@
 #include "host/compiler/kernels/lane_cost.h"
 #include "host/compiler/kernels/lane_instructions.h"
 #include "host/compiler/kernels/lane_registers.h"
+#include "host/compiler/kernels/lane_timing.h"
 #include "systole/gen/vpu.h"
 
 namespace systole::lanes {
@@ -18,10 +19,6 @@ namespace {
 
 using vpu::Instr;
 using vpu::Op;
-
-constexpr uint32_t kMagnitudeBits = 0x7FFFFFFF;
-// The least magnitude that rounds to an infinite bf16.
-constexpr uint32_t kInfiniteBits = 0x7F7F8000;
 
 // fma of an element with the weights of a tap, to the sum of an output.
 struct DepthwiseTerm {
@@ -32,7 +29,11 @@ class DepthwiseEmitter {
  public:
   DepthwiseEmitter(const DepthwiseTile& tile, int64_t rows,
                    const Preset& preset, int base)
-      : tile_(tile), rows_(rows), preset_(preset), base_(base) {}
+      : tile_(tile),
+        rows_(rows),
+        preset_(preset),
+        base_(base),
+        timing_(preset, static_cast<int>(rows)) {}
 
   absl::StatusOr<DepthwiseCode> Run() {
     ListTerms();
@@ -40,23 +41,25 @@ class DepthwiseEmitter {
     Put(Make(Op::kLanes, 0, Argument(kDepthwiseLanes)));
     Constant(kRowIn, tile_.row_in);
     Constant(kRowOut, tile_.row_out);
-    if (Parts() > 1) {
-      Constant(kMagnitude, kMagnitudeBits);
-      Constant(kInfinite, kInfiniteBits);
-    }
     const int in = Argument(kDepthwiseIn), out = Argument(kDepthwiseOut);
     const int chunk = Next();
     Put(Make(Op::kAddi, kChunkIn, in));
     Put(Make(Op::kAddi, kChunkOut, out));
-    Put(Make(Op::kAddi, kTilesLeft, Argument(kDepthwiseTiles)));
+    Put(Make(Op::kAddi, kTimesLeft, Argument(kDepthwiseTimes)));
     HoldWeights();
     Put(Make(Op::kVl, 0, Argument(kDepthwiseRows)));
+    const int times = Next();
+    Put(Make(Op::kAddi, kTilesLeft, Argument(kDepthwiseTiles)));
     const int body = Next();
     if (absl::Status s = Terms(); !s.ok()) return s;
     Advance(in, in, tile_.tile_in);
     Advance(out, out, tile_.tile_out);
     Repeat(kTilesLeft, body);
     const int end = Next();
+    Put(Make(Op::kAdd, in, in, Argument(kDepthwiseNextIn)));
+    Put(Make(Op::kAdd, out, out, Argument(kDepthwiseNextOut)));
+    Repeat(kTimesLeft, times);
+    const int behind = Next();
     Advance(in, kChunkIn, tile_.chunk_in);
     Advance(out, kChunkOut, tile_.chunk_out);
     const int weights = Argument(kDepthwiseWeights);
@@ -68,19 +71,18 @@ class DepthwiseEmitter {
     code_.tile_cycles =
         IterationCycles({begin + body, begin + end}, rows_, preset_);
     constexpr int kLatency = 32;  // of the first loads and the last sums
-    code_.chunk_cycles = body - chunk + Next() - end + kLatency;
+    code_.chunk_cycles = times - chunk + Next() - behind + kLatency;
+    code_.times_cycles = body - times + behind - end;
     return std::move(code_);
   }
 
  private:
-  // Scalar registers: argument i is s(i + 1); copies of the first two, the
-  // tiles that are left, strides, constants.
+  // Scalar registers: argument i is s(i + 1), of which the lanes are needed
+  // only once; copies of the first two; what is left; strides.
   static constexpr int Argument(DepthwiseArgument a) { return 1 + a; }
-  static constexpr int kChunkIn = 8, kChunkOut = 9, kTilesLeft = 10,
-                       kRowIn = 11, kRowOut = 12, kMagnitude = 13,
-                       kInfinite = 14;
-  // Terms for which operands are loaded before.
-  static constexpr int kAhead = 8;
+  static constexpr int kRowIn = 1 + kDepthwiseLanes, kChunkIn = 11,
+                       kChunkOut = 12, kTilesLeft = 13, kTimesLeft = 14,
+                       kRowOut = 15;
   static constexpr int kMostHeld = 2;  // weights in registers of loads
   // Registers of results that stay free for what is not loaded ahead.
   static constexpr int kSplitRegisters = 4;
@@ -92,7 +94,10 @@ class DepthwiseEmitter {
     return absl::ResourceExhaustedError("the instruction memory is too small");
   }
 
-  void Put(const Instr& x) { code_.words.push_back(x.Encode()); }
+  void Put(const Instr& x) {
+    code_.words.push_back(x.Encode());
+    timing_.Run(x);
+  }
   int Next() const { return base_ + static_cast<int>(code_.words.size()); }
   void Constant(int reg, int64_t value) {
     Put(Make(Op::kLi, reg, 0, 0, static_cast<int32_t>(value)));
@@ -196,9 +201,15 @@ class DepthwiseEmitter {
 
   // A free register, or that of the value that is needed last.
   absl::StatusOr<int> Register(LaneRegisters::Bank bank) {
-    int reg = registers_.Free(bank);
-    if (reg >= 0) return reg;
-    reg = registers_.Farthest(bank, [this](int v) { return NextUse(v); });
+    const int free = registers_.FreeWith(bank, [this](int reg) {
+      // A writer that waits for its register delays all instructions behind it.
+      const int64_t now = timing_.now();
+      return std::max<int64_t>(0, timing_.ReadyAt(reg) - now) +
+             std::max<int64_t>(0, timing_.FreeAt(reg) - now);
+    });
+    if (free >= 0) return free;
+    const int reg =
+        registers_.Farthest(bank, [this](int v) { return NextUse(v); });
     if (reg < 0) return absl::ResourceExhaustedError("registers");
     registers_.Release(reg);
     return reg;
@@ -259,17 +270,15 @@ class DepthwiseEmitter {
   absl::Status Split(int loaded, int part, int element) {
     registers_.Pin(loaded);
     absl::Status status;
-    const auto make = [&](Op op, int a, int b, int scalar = 0) {
+    const auto make = [&](Op op, int a, int b) {
       const absl::StatusOr<int> d = Register(LaneRegisters::kAlus);
       if (!d.ok()) {
         status = d.status();
         return 0;
       }
       Instr x = Make(op, *d, a, b);
-      if (scalar > 0) {
-        x.b = static_cast<uint8_t>(scalar);
-        x.bm = static_cast<uint8_t>(vpu::Mode::kScalar);
-      }
+      // With s0, which is 0.
+      if (op == Op::kFeq) x.bm = static_cast<uint8_t>(vpu::Mode::kScalar);
       Put(x);
       registers_.Reserve(*d);
       return *d;
@@ -287,10 +296,10 @@ class DepthwiseEmitter {
         rest = difference;
         continue;
       }
-      const int magnitude = keep(make(Op::kIand, rest, 0, kMagnitude));
-      const int finite = keep(make(Op::kFlt, magnitude, 0, kInfinite));
+      const int nothing = keep(make(Op::kFsub, rounded, rounded));
+      const int finite = keep(make(Op::kFeq, nothing, 0));
       rest = keep(make(Op::kIand, difference, finite));
-      for (const int reg : {rounded, difference, magnitude, finite})
+      for (const int reg : {rounded, difference, nothing, finite})
         if (status.ok()) registers_.Release(reg);
       temporary = {rest};
     }
@@ -325,7 +334,7 @@ class DepthwiseEmitter {
   // What the next terms need, while there are registers.
   absl::Status LoadAhead() {
     const bool splits = tile_.input != Storage::kHalf || Parts() > 1;
-    for (int i = 1; i <= kAhead; ++i) {
+    for (int i = 1; i <= tile_.ahead; ++i) {
       const int at = now_ + i;
       if (at >= static_cast<int>(terms_.size())) break;
       const DepthwiseTerm& term = terms_[at];
@@ -395,6 +404,7 @@ class DepthwiseEmitter {
   std::vector<int> left_;               // terms of each output
   std::set<int> held_;
   int now_ = 0;
+  LaneTiming timing_;
   LaneRegisters registers_{0, LaneRegisters::kAll};
 };
 
@@ -409,12 +419,10 @@ absl::StatusOr<DepthwiseCode> EmitDepthwise(const DepthwiseTile& tile,
 Lane PartOf(LaneGraph& graph, Lane value, int part) {
   Lane rest = value;
   for (int i = 0; i < part; ++i) {
-    const Lane difference =
-        graph.Make(Op::kFsub, rest, graph.Make(Op::kBf16, rest));
-    const Lane magnitude =
-        graph.Make(Op::kIand, rest, graph.Constant(kMagnitudeBits));
-    const Lane finite =
-        graph.Make(Op::kFlt, magnitude, graph.Constant(kInfiniteBits));
+    const Lane rounded = graph.Make(Op::kBf16, rest);
+    const Lane difference = graph.Make(Op::kFsub, rest, rounded);
+    const Lane finite = graph.Make(
+        Op::kFeq, graph.Make(Op::kFsub, rounded, rounded), graph.Constant(0));
     rest = graph.Make(Op::kIand, difference, finite);
   }
   return graph.Make(Op::kBf16, rest);

@@ -43,6 +43,7 @@ struct DepthwiseTile {
   // Whether all taps of an element follow each other, or all elements of a tap
   // along the inner axis.
   bool by_element = false;
+  int ahead = 8;  // terms for which operands are loaded before, at most
 
   int64_t outputs() const { return axes[0].outputs * axes[1].outputs; }
   int64_t taps() const {
@@ -54,10 +55,12 @@ struct DepthwiseCode {
   std::vector<uint64_t> words;
   int64_t tile_cycles = 0;   // expected, of a tile with the given rows
   int64_t chunk_cycles = 0;  // of a chunk, beside its tiles
+  int64_t times_cycles = 0;  // each time
 };
 
 // Arguments of a run: addresses of the first window, output, and line of
-// weights; rows and lanes of a tile; tiles; chunks of channels.
+// weights; rows and lanes of a tile; tiles; how often these come again; chunks
+// of channels; bytes from behind the tiles to those that come again.
 enum DepthwiseArgument : uint8_t {
   kDepthwiseIn,
   kDepthwiseOut,
@@ -65,7 +68,10 @@ enum DepthwiseArgument : uint8_t {
   kDepthwiseRows,
   kDepthwiseLanes,
   kDepthwiseTiles,
+  kDepthwiseTimes,
   kDepthwiseChunks,
+  kDepthwiseNextIn,
+  kDepthwiseNextOut,
 };
 
 // Code for instruction memory index `base` on; it starts there.

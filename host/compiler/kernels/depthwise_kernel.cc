@@ -265,7 +265,7 @@ class DepthwiseKernel {
               {d == i ? end - begin : extent_d, block.shape.in[d]});
         }
         box.dimensions.push_back({shape_.channels, element});
-        zero_.Clear(builder_, std::move(box), at.in);
+        zero_.Clear(builder_, box);
       }
     }
   }
@@ -274,36 +274,47 @@ class DepthwiseKernel {
     return axis == 0 ? block.shape.lines : shape_.axes[axis].positions;
   }
 
-  // Runs for each image, place along the axes outside the tiles, group of rows,
-  // and parts of tiles and channels.
+  // What a run computes several times: all images, or the groups of rows.
+  struct Times {
+    int64_t count = 1, in = 0, out = 0;  // bytes from one to the next
+  };
+
+  // Runs for each image or group of rows, place along the axes outside the
+  // tiles, and parts of tiles and channels.
   absl::Status Compute(const Block& block, const Buffers& at) {
-    const int64_t lines = block.shape.lines;
-    const DepthwisePlan::Rows rows = plan_.RowsOf(shape_, lines, preset_);
-    const DepthwiseParts tiles = plan_.TilesOf(shape_, lines),
-                         chunks = plan_.ChunksOf(shape_);
+    const DepthwisePlan::Rows rows =
+        plan_.RowsOf(shape_, block.shape.lines, preset_);
     const auto rank = static_cast<int64_t>(shape_.axes.size());
-    Ints sizes = {block.shape.images, rows.parts.number()};
+    const bool images = plan_.RepeatsImages(block.shape.images, rows.parts);
+    Ints sizes = {images ? 1 : block.shape.images};
     for (int64_t axis = 0; axis + 2 < rank; ++axis)
       sizes.push_back(PositionsOf(block, axis));
-    const int64_t runs = Product(sizes);
-    if (runs > kMostRuns) return absl::ResourceExhaustedError("too many runs");
+    const int64_t places = Product(sizes);
+    if (places * rows.parts.number() > kMostRuns)
+      return absl::ResourceExhaustedError("too many runs");
     Ints index(sizes.size(), 0);
-    for (int64_t i = 0; i < runs; ++i, ir::Advance(sizes, index)) {
+    for (int64_t i = 0; i < places; ++i, ir::Advance(sizes, index)) {
       Place place{at.in.at + block.load.shift + index[0] * block.shape.image_in,
                   at.out.at + LeadOf(block) + index[0] * block.shape.image_out,
                   lines_.at};
-      Move(place, plan_.rows_axis, rows.parts.start(index[1]));
       for (int64_t axis = 0; axis + 2 < rank; ++axis)
-        Move(place, static_cast<int>(axis), index[2 + axis]);
-      EachPart(tiles, [&](int64_t tile, int64_t tile_count) {
-        EachPart(chunks, [&](int64_t channel, int64_t chunk_count) {
+        Move(place, static_cast<int>(axis), index[1 + axis]);
+      if (images) {
+        const Times times{block.shape.images, block.shape.image_in,
+                          block.shape.image_out};
+        for (int64_t group = 0; group < rows.parts.number(); ++group) {
           Place first = place;
-          Move(first, plan_.tiles_axis, tile);
-          first.in += channel * StorageBytes(shape_.input);
-          first.out += channel * StorageBytes(shape_.result);
-          first.weights += channel * StorageBytes(Storage::kHalf);
-          Run(first, rows.rows, tile_count, chunk_count, at);
-        });
+          Move(first, plan_.rows_axis, rows.parts.start(group));
+          Tiles(block, at, first, rows.rows, times);
+        }
+        continue;
+      }
+      Place step{0, 0, 0};
+      Move(step, plan_.rows_axis, rows.parts.span);
+      EachPart(rows.parts, [&](int64_t row, int64_t count) {
+        Place first = place;
+        Move(first, plan_.rows_axis, row);
+        Tiles(block, at, first, rows.rows, {count, step.in, step.out});
       });
     }
     return absl::OkStatus();
@@ -325,14 +336,33 @@ class DepthwiseKernel {
       work(parts.start(parts.whole()), int64_t{1});
   }
 
-  void Run(const Place& place, int64_t rows, int64_t tiles, int64_t chunks,
-           const Buffers& at) {
+  // All tiles and channels of the rows that begin at a place.
+  void Tiles(const Block& block, const Buffers& at, const Place& place,
+             int64_t rows, const Times& times) {
+    const DepthwiseParts chunks = plan_.ChunksOf(shape_);
+    EachPart(plan_.TilesOf(shape_, block.shape.lines),
+             [&](int64_t tile, int64_t tiles) {
+               EachPart(chunks, [&](int64_t channel, int64_t count) {
+                 Place first = place;
+                 Move(first, plan_.tiles_axis, tile);
+                 first.in += channel * StorageBytes(shape_.input);
+                 first.out += channel * StorageBytes(shape_.result);
+                 first.weights += channel * StorageBytes(Storage::kHalf);
+                 Run(first, rows, tiles, times, count, at);
+               });
+             });
+  }
+
+  void Run(const Place& place, int64_t rows, int64_t tiles, const Times& times,
+           int64_t chunks, const Buffers& at) {
     const DepthwiseCode& code = plan_.code;
     const int64_t lanes = plan_.beside * plan_.width;
-    builder_.Run(
-        0, {place.in, place.out, place.weights, rows, lanes, tiles, chunks},
-        {at.in, lines_}, {at.out},
-        chunks * (tiles * code.tile_cycles + code.chunk_cycles));
+    builder_.Run(0,
+                 {place.in, place.out, place.weights, rows, lanes, tiles,
+                  times.count, chunks, times.in - tiles * plan_.tile.tile_in,
+                  times.out - tiles * plan_.tile.tile_out},
+                 {at.in, lines_}, {at.out},
+                 plan_.RunCycles(tiles, times.count, chunks));
   }
 
   // Stores whole beats; what is left goes before the next block's results.

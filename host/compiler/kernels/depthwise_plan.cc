@@ -61,8 +61,9 @@ class DepthwisePlanner {
  private:
   static constexpr int64_t kMostOutputs = 16, kMostAlong = 14;
   static constexpr int64_t kRunCycles = 24;    // of a run, beside its chunks
+  static constexpr int64_t kChunkCycles = 60;  // of a chunk, beside its tiles
   static constexpr int64_t kSpareWords = 160;  // code beside the terms
-  static constexpr size_t kTriedTiles = 4, kTriedCuts = 2;
+  static constexpr size_t kTriedTiles = 6, kTriedCuts = 2;
 
   struct Cut {
     int64_t images, lines, sets;
@@ -133,7 +134,9 @@ class DepthwisePlanner {
                   static_cast<int64_t>(shape_.passes.size()) >
               vpu::kImemWords - base_ - kSpareWords)
             break;
-          tiles.emplace(BlockCycles(plan, TileCycles(plan, block.lines)), plan);
+          plan.code.tile_cycles = TileCycles(plan, block.lines);
+          plan.code.chunk_cycles = kChunkCycles;
+          tiles.emplace(BlockCycles(plan), plan);
         }
       }
     }
@@ -187,7 +190,7 @@ class DepthwisePlanner {
   }
 
   // Of the busiest unit.
-  double TileCycles(const DepthwisePlan& plan, int64_t lines) const {
+  int64_t TileCycles(const DepthwisePlan& plan, int64_t lines) const {
     const DepthwiseTile& tile = plan.tile;
     const int64_t rows = plan.RowsOf(shape_, lines, preset_).rows;
     const auto places = [](const DepthwiseTile::Axis& axis) {
@@ -206,36 +209,36 @@ class DepthwisePlanner {
     const int64_t weights =
         std::max<int64_t>(0, passes * tile.taps() * tile.axes[0].outputs - 10);
     const int64_t loads = passes * elements;
-    const double arithmetic =
-        0.5 * static_cast<double>(operations * CeilDiv(rows, preset_.sublanes));
-    return std::max({arithmetic,
-                     0.5 * static_cast<double>(loads * rows + weights),
-                     static_cast<double>(outputs * rows),
-                     static_cast<double>(operations + loads + outputs +
-                                         3 * weights)}) +
+    return std::max({operations * CeilDiv(rows, preset_.sublanes) / 2,
+                     (loads * rows + weights) / 2, outputs * rows,
+                     operations + loads + outputs + 3 * weights}) +
            8;
   }
 
-  // Of the vector unit, for a block.
-  double BlockCycles(const DepthwisePlan& plan, double tile_cycles) const {
-    const int64_t lines = plan.block.lines;
-    int64_t others = plan.block.images;
+  // Of the vector unit, for a block, with the plan's code.
+  double BlockCycles(const DepthwisePlan& plan) const {
+    const int64_t lines = plan.block.lines, images = plan.block.images;
+    int64_t places = 1;
     for (int axis = 0; axis + 1 < last_; ++axis)
-      others *= Positions(axis, lines);
-    const DepthwiseParts tiles = plan.TilesOf(shape_, lines),
-                         chunks = plan.ChunksOf(shape_);
-    const int64_t groups = plan.RowsOf(shape_, lines, preset_).parts.number();
-    const auto runs = [](const DepthwiseParts& parts) {
-      return (parts.whole() > 0 ? 1 : 0) +
-             (parts.count % parts.span > 0 ? 1 : 0);
+      places *= Positions(axis, lines);
+    const DepthwiseParts rows = plan.RowsOf(shape_, lines, preset_).parts;
+    double cycles = 0;
+    const auto each = [](const DepthwiseParts& parts, const auto& work) {
+      if (parts.whole() > 0) work(parts.whole());
+      if (parts.number() > parts.whole()) work(int64_t{1});
     };
-    const auto code = static_cast<double>(
-        plan.code.words.empty() ? 60 : plan.code.chunk_cycles);
-    const double chunk = static_cast<double>(tiles.number()) * tile_cycles +
-                         static_cast<double>(runs(tiles)) * code;
-    return static_cast<double>(others * groups) *
-           (static_cast<double>(chunks.number()) * chunk +
-            static_cast<double>(runs(tiles) * runs(chunks) * kRunCycles));
+    each(plan.TilesOf(shape_, lines), [&](int64_t tiles) {
+      each(plan.ChunksOf(shape_), [&](int64_t chunks) {
+        const auto add = [&](int64_t runs, int64_t times) {
+          cycles += static_cast<double>(
+              runs * places *
+              (plan.RunCycles(tiles, times, chunks) + kRunCycles));
+        };
+        if (plan.RepeatsImages(images, rows)) return add(rows.number(), images);
+        each(rows, [&](int64_t times) { add(images, times); });
+      });
+    });
+    return cycles;
   }
 
   std::optional<Tried> PlanFor(const Cut& cut, const DepthwisePlan* made) {
@@ -245,7 +248,7 @@ class DepthwisePlanner {
     double work = 0;
     if (made != nullptr) {
       tried.plan = *made;
-      work = BlockCycles(*made, static_cast<double>(made->code.tile_cycles));
+      work = BlockCycles(*made);
     } else {
       const Tiles tiles = TilesOf(block);
       if (tiles.empty()) return std::nullopt;
@@ -285,9 +288,10 @@ class DepthwisePlanner {
     for (const auto& [cycles, choice] : tiles) {
       if (emitted == kTriedTiles) break;
       bool works = false;
-      for (const bool by_element : {true, false}) {
+      for (int variant = 0; variant < 6; ++variant) {
         DepthwisePlan plan = choice;
-        plan.tile.by_element = by_element;
+        plan.tile.by_element = variant % 2 == 0;
+        plan.tile.ahead = 4 * (1 + variant / 2);
         const int64_t rows =
             plan.RowsOf(shape_, plan.block.lines, preset_).rows;
         absl::StatusOr<DepthwiseCode> code =

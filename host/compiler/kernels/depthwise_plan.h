@@ -48,6 +48,15 @@ struct DepthwisePlan {
   Rows RowsOf(const DepthwiseShape& shape, int64_t lines,
               const Preset& preset) const;
   DepthwiseParts TilesOf(const DepthwiseShape& shape, int64_t lines) const;
+  // Whether a run repeats its work for images, not for groups of rows.
+  static bool RepeatsImages(int64_t images, const DepthwiseParts& groups) {
+    return images >= groups.whole();
+  }
+  // Expected, of the code.
+  int64_t RunCycles(int64_t tiles, int64_t times, int64_t chunks) const {
+    return chunks * (times * (tiles * code.tile_cycles + code.times_cycles) +
+                     code.chunk_cycles);
+  }
   DepthwiseParts ChunksOf(const DepthwiseShape& shape) const {
     return {shape.channels, width};
   }

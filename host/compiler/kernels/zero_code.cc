@@ -64,8 +64,7 @@ ZeroCode::ZeroCode(const Preset& preset, int base) : lanes_(preset.cols) {
   }
 }
 
-void ZeroCode::Clear(KernelBuilder& builder, ZeroBox box,
-                     const KernelBuilder::Bytes& buffer) const {
+void ZeroCode::Clear(KernelBuilder& builder, const ZeroBox& box) const {
   using Dimension = ZeroBox::Dimension;
   // Neighbours that lie dense become one.
   std::vector<Dimension> dimensions;
@@ -102,10 +101,13 @@ void ZeroCode::Clear(KernelBuilder& builder, ZeroBox box,
       starts = std::move(next);
     }
     for (const int64_t start : starts) {
+      const int64_t bytes = (inner.size - 1) * inner.stride +
+                            (outer.size - 1) * outer.stride +
+                            lanes * box.element_bytes;
       builder.Run(
           box.element_bytes == 2 ? halves_pc_ : words_pc_,
           {start, inner.size, inner.stride, lanes, outer.size, outer.stride},
-          {}, {buffer}, 24 + outer.size * (inner.size + 8));
+          {}, {{start, bytes}}, 24 + outer.size * (inner.size + 8));
     }
   };
   const int64_t whole = line / lanes_, rest = line % lanes_;

@@ -30,9 +30,8 @@ class ZeroCode {
   ZeroCode(const Preset& preset, int base);
 
   const std::vector<uint64_t>& words() const { return words_; }
-  // Appends the runs that fill the box, a part of `buffer`.
-  void Clear(KernelBuilder& builder, ZeroBox box,
-             const KernelBuilder::Bytes& buffer) const;
+  // Appends the runs that fill the box.
+  void Clear(KernelBuilder& builder, const ZeroBox& box) const;
 
  private:
   std::vector<uint64_t> words_;
