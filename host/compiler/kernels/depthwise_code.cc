@@ -85,7 +85,7 @@ class DepthwiseEmitter {
                        kRowOut = 15;
   static constexpr int kMostHeld = 2;  // weights in registers of loads
   // Registers of results that stay free for what is not loaded ahead.
-  static constexpr int kSplitRegisters = 4;
+  static constexpr int kRoundRegisters = 4;
   // The kernel has other code too.
   static constexpr int kMostWords = vpu::kImemWords - 384;
   static constexpr int kNever = std::numeric_limits<int>::max();
@@ -110,17 +110,10 @@ class DepthwiseEmitter {
     Put(Make(Op::kBlt, 0, 0, counter, start));
   }
 
-  int Parts() const {
-    int parts = 1;
-    for (const auto& pass : tile_.passes)
-      parts = std::max(parts, pass.first + 1);
-    return parts;
-  }
-
-  int ElementOf(int part, int64_t at) {
+  int ElementOf(int64_t at) {
     const auto [found, added] =
-        element_of_.try_emplace({part, at}, static_cast<int>(elements_.size()));
-    if (added) elements_.push_back({part, at});
+        element_of_.try_emplace(at, static_cast<int>(elements_.size()));
+    if (added) elements_.push_back(at);
     return found->second;
   }
 
@@ -131,7 +124,7 @@ class DepthwiseEmitter {
         const int64_t tap = right * tile_.taps() + static_cast<int64_t>(o) *
                                                        tile_.axes[0].taps *
                                                        tile_.axes[1].taps;
-        ListTerms(left, tile_.outer[o], tap);
+        ListTerms(left * tile_.part + tile_.outer[o], tap);
       }
     }
     uses_.resize(Id(Sum(0)) + tile_.outputs());
@@ -143,7 +136,7 @@ class DepthwiseEmitter {
     }
     next_.assign(uses_.size(), 0);
   }
-  void ListTerms(int part, int64_t outer, int64_t first_tap) {
+  void ListTerms(int64_t outer, int64_t first_tap) {
     const DepthwiseTile::Axis &a = tile_.axes[0], &b = tile_.axes[1];
     using Pair = std::pair<int64_t, int64_t>;  // output, tap
     const auto by_place = [](const DepthwiseTile::Axis& axis) {
@@ -157,7 +150,7 @@ class DepthwiseEmitter {
     const auto add = [&](int64_t line, const Pair& m, const Pair& n) {
       const int64_t at = outer + line + n.first * b.window + n.second * b.tap;
       terms_.push_back(
-          {static_cast<int>(m.first * b.outputs + n.first), ElementOf(part, at),
+          {static_cast<int>(m.first * b.outputs + n.first), ElementOf(at),
            static_cast<int>(first_tap + m.second * b.taps + n.second)});
       weights_ = std::max(weights_, terms_.back().weights + 1);
     };
@@ -258,56 +251,21 @@ class DepthwiseEmitter {
   absl::Status LoadElement(int element) {
     const absl::StatusOr<int> reg = Register(LaneRegisters::kLoads);
     if (!reg.ok()) return reg.status();
-    const auto [part, at] = elements_[element];
     const bool half = tile_.input == Storage::kHalf;
     PutLoad(half ? Op::kLd16 : Op::kLd32, *reg, Argument(kDepthwiseIn), kRowIn,
-            at);
+            elements_[element]);
     registers_.Hold(*reg, Element(element));
-    return half && part == 0 ? absl::OkStatus() : Split(*reg, part, element);
+    return half ? absl::OkStatus() : Round(*reg, element);
   }
 
-  // The part of a loaded number, in a register of the ALUs.
-  absl::Status Split(int loaded, int part, int element) {
+  // The first part of a loaded number, in a register of the ALUs.
+  absl::Status Round(int loaded, int element) {
     registers_.Pin(loaded);
-    absl::Status status;
-    const auto make = [&](Op op, int a, int b) {
-      const absl::StatusOr<int> d = Register(LaneRegisters::kAlus);
-      if (!d.ok()) {
-        status = d.status();
-        return 0;
-      }
-      Instr x = Make(op, *d, a, b);
-      // With s0, which is 0.
-      if (op == Op::kFeq) x.bm = static_cast<uint8_t>(vpu::Mode::kScalar);
-      Put(x);
-      registers_.Reserve(*d);
-      return *d;
-    };
-    std::vector<int> temporary;
-    const auto keep = [&](int reg) {
-      temporary.push_back(reg);
-      return reg;
-    };
-    int rest = loaded;
-    for (int i = 0; i < part && status.ok(); ++i) {
-      const int rounded = keep(make(Op::kBf16, rest, 0));
-      const int difference = keep(make(Op::kFsub, rest, rounded));
-      if (i > 0) {
-        rest = difference;
-        continue;
-      }
-      const int nothing = keep(make(Op::kFsub, rounded, rounded));
-      const int finite = keep(make(Op::kFeq, nothing, 0));
-      rest = keep(make(Op::kIand, difference, finite));
-      for (const int reg : {rounded, difference, nothing, finite})
-        if (status.ok()) registers_.Release(reg);
-      temporary = {rest};
-    }
-    const int made = status.ok() ? make(Op::kBf16, rest, 0) : 0;
-    if (!status.ok()) return status;
-    for (const int reg : temporary) registers_.Release(reg);
+    const absl::StatusOr<int> reg = Register(LaneRegisters::kAlus);
+    if (!reg.ok()) return reg.status();
+    Put(Make(Op::kBf16, *reg, loaded));
     registers_.Release(loaded);
-    registers_.Hold(made, Element(element));
+    registers_.Hold(*reg, Element(element));
     return absl::OkStatus();
   }
 
@@ -333,13 +291,13 @@ class DepthwiseEmitter {
 
   // What the next terms need, while there are registers.
   absl::Status LoadAhead() {
-    const bool splits = tile_.input != Storage::kHalf || Parts() > 1;
+    const bool rounds = tile_.input != Storage::kHalf;
     for (int i = 1; i <= tile_.ahead; ++i) {
       const int at = now_ + i;
       if (at >= static_cast<int>(terms_.size())) break;
       const DepthwiseTerm& term = terms_[at];
       const bool room = HasRoom(LaneRegisters::kLoads) &&
-                        (!splits || FreeResults() > kSplitRegisters);
+                        (!rounds || FreeResults() > kRoundRegisters);
       if (!room) break;
       absl::Status s;
       if (registers_.Of(Element(term.element)) < 0)
@@ -397,8 +355,8 @@ class DepthwiseEmitter {
   DepthwiseCode code_;
   std::vector<DepthwiseTerm> terms_;
   int weights_ = 0;
-  std::vector<std::pair<int, int64_t>> elements_;  // part, place
-  std::map<std::pair<int, int64_t>, int> element_of_;
+  std::vector<int64_t> elements_;  // places, in bytes
+  std::map<int64_t, int> element_of_;
   std::vector<std::vector<int>> uses_;  // terms that need each value
   std::vector<size_t> next_;            // next entry of uses_
   std::vector<int> left_;               // terms of each output

@@ -32,8 +32,10 @@ struct DepthwiseTile {
   std::array<Axis, 2> axes;          // the inner one second
   std::vector<int64_t> outer = {0};  // taps of all other axes: bytes, ascending
   ir::ProductPasses passes;
-  // Of elements in the unified buffer: words (f32) or halves (bf16).
+  // Of elements in the unified buffer: words (f32) or halves (bf16). Words have
+  // one part. The next part's halves lie `part` bytes on.
   Storage input = Storage::kHalf, result = Storage::kHalf;
+  int64_t part = 0;
   int64_t row_in = 0, row_out = 0;      // bytes from row to row
   int64_t tile_in = 0, tile_out = 0;    // from tile to tile
   int64_t chunk_in = 0, chunk_out = 0;  // from channels to the next ones

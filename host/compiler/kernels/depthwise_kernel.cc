@@ -28,20 +28,21 @@ class DepthwiseKernel {
         plan_(plan),
         preset_(preset),
         builder_(preset, origin),
-        copies_(preset) {
-    for (const auto& pass : shape.passes)
-      weight_parts_ = std::max<int64_t>(weight_parts_, pass.second + 1);
-  }
+        copies_(preset) {}
 
   absl::StatusOr<KernelProgram> Compile() {
     ListBlocks();
     if (absl::Status s = PlaceAll(); !s.ok()) return s;
     if (absl::Status s = AddCode(); !s.ok()) return s;
+    for (size_t b = 0; b < sets_.size(); ++b)
+      ClearBorder(blocks_[b], sets_[b], /*first=*/true);
     LoadWeights();
     for (size_t b = 0; b < blocks_.size(); ++b) {
       const Block& block = blocks_[b];
       const Buffers& at = sets_[b % sets_.size()];
-      Load(block, at, /*first=*/b < sets_.size());
+      if (b >= sets_.size()) ClearBorder(block, at, /*first=*/false);
+      Load(block, at);
+      Split(block, at);
       if (absl::Status s = Compute(block, at); !s.ok()) return s;
       Store(block, at, sets_[(b + 1) % sets_.size()]);
     }
@@ -91,8 +92,8 @@ class DepthwiseKernel {
     const int64_t beat = preset_.beat_bytes();
     weights_ = builder_.Place("kernel", shape_.taps() * shape_.channels *
                                             StorageBytes(shape_.weights));
-    lines_ = builder_.Place(
-        "weights", weight_parts_ * shape_.taps() * plan_.tile.weights_line);
+    lines_ = builder_.Place("weights", shape_.weight_parts() * shape_.taps() *
+                                           plan_.tile.weights_line);
     const auto sets =
         std::min(plan_.sets, static_cast<int64_t>(blocks_.size()));
     for (int64_t set = 0; set < sets; ++set) {
@@ -102,6 +103,8 @@ class DepthwiseKernel {
       if (staged_ > 0)
         sets_.back().loaded = builder_.Place("loaded", staged_ + 2 * beat);
     }
+    if (plan_.splits)
+      parts_ = builder_.Place("parts", shape_.input_parts() * plan_.tile.part);
     return builder_.Fits();
   }
 
@@ -142,7 +145,17 @@ class DepthwiseKernel {
     words.insert(words.end(), more.begin(), more.end());
     zero_ = ZeroCode(preset_, static_cast<int>(words.size()));
     words.insert(words.end(), zero_.words().begin(), zero_.words().end());
-    if (absl::Status s = AddWeightsCode(words); !s.ok()) return s;
+    const DepthwiseTile& tile = plan_.tile;
+    absl::StatusOr<SplitCode> split =
+        AddSplit(words, shape_.weights, shape_.weight_parts(),
+                 shape_.taps() * tile.weights_line);
+    if (!split.ok()) return split.status();
+    split_weights_ = *split;
+    if (plan_.splits) {
+      split = AddSplit(words, shape_.input, shape_.input_parts(), tile.part);
+      if (!split.ok()) return split.status();
+      split_ = *split;
+    }
     builder_.AddOperand(shape_.images * shape_.image_in());
     builder_.AddOperand(weights_bytes());
     builder_.AddOperand(shape_.images * shape_.image_out());
@@ -154,25 +167,54 @@ class DepthwiseKernel {
     return shape_.taps() * shape_.channels * StorageBytes(shape_.weights);
   }
 
-  // Splits weights into lines of bf16 parts, one for each tap.
-  absl::Status AddWeightsCode(std::vector<uint64_t>& words) {
+  // Code that splits numbers into bf16 parts, which lie `distance` bytes apart.
+  struct SplitCode {
+    int pc = 0;
+    int64_t row_cycles = 1;
+  };
+  absl::StatusOr<SplitCode> AddSplit(std::vector<uint64_t>& words,
+                                     Storage storage, int64_t parts,
+                                     int64_t distance) const {
     LaneGraph graph;
     LanePlaces places;
     places.operands.push_back({{0, 0}, 0, 0});
-    const Lane lane = graph.Load({0, shape_.weights, Pattern::kStream});
+    const Lane lane = graph.Load({0, storage, Pattern::kStream});
     std::vector<LaneStore> stores;
-    for (int part = 0; part < weight_parts_; ++part) {
+    for (int part = 0; part < parts; ++part) {
       stores.push_back({PartOf(graph, lane, part), Storage::kHalf});
-      places.stores.push_back(
-          {part * shape_.taps() * plan_.tile.weights_line, 1});
+      places.stores.push_back({part * distance, 1});
     }
     const absl::StatusOr<LaneCode> code =
-        Emit(graph, stores, places, preset_, static_cast<int>(words.size()));
+        Emit(graph, stores, places, preset_, static_cast<int>(words.size()),
+             Loop::kRows, /*many_rows=*/true);
     if (!code.ok()) return code.status();
-    weights_pc_ = code->main;
-    weights_cycles_ = std::max<int64_t>(1, std::llround(code->row_cycles));
     words.insert(words.end(), code->words.begin(), code->words.end());
-    return absl::OkStatus();
+    return SplitCode{code->main,
+                     std::max<int64_t>(1, std::llround(code->row_cycles))};
+  }
+
+  // The parts of a block, padding included.
+  void Split(const Block& block, const Buffers& at) {
+    if (!plan_.splits) return;
+    const int64_t word = StorageBytes(Storage::kWord),
+                  half = StorageBytes(Storage::kHalf);
+    const int64_t count = block.shape.images * block.shape.image_in / word;
+    const int64_t rows = count / preset_.cols, rest = count % preset_.cols;
+    RowsRun run;
+    run.place[0] = at.in.at + block.load.shift;
+    run.place[1] = parts_.at;
+    run.stride[0] = preset_.cols * word;
+    run.stride[1] = preset_.cols * half;
+    const auto add = [&](int64_t rows, int64_t lanes) {
+      run.rows = rows;
+      run.lanes = lanes;
+      builder_.Run(split_.pc, ArgumentsOf(run), {at.in}, {parts_},
+                   rows * split_.row_cycles);
+    };
+    if (rows > 0) add(rows, preset_.cols);
+    run.place[0] += rows * run.stride[0];
+    run.place[1] += rows * run.stride[1];
+    if (rest > 0) add(1, rest);
   }
 
   // A line of weights has those of all channels, for each position in it.
@@ -189,15 +231,14 @@ class DepthwiseKernel {
         run.stride[1] = plan_.tile.weights_line;
         run.rows = shape_.taps();
         run.lanes = std::min(preset_.cols, shape_.channels - c);
-        builder_.Run(weights_pc_, ArgumentsOf(run), {weights_}, {lines_},
-                     weights_cycles_ * run.rows);
+        builder_.Run(split_weights_.pc, ArgumentsOf(run), {weights_}, {lines_},
+                     split_weights_.row_cycles * run.rows);
       }
     }
   }
 
-  // Fills the padding and loads what lies inside it.
-  void Load(const Block& block, const Buffers& at, bool first) {
-    ClearBorder(block, at, first);
+  // Loads what lies inside the padding.
+  void Load(const Block& block, const Buffers& at) {
     const DepthwiseLoad& load = block.load;
     if (load.bytes == 0) return;
     const int64_t beat = preset_.beat_bytes();
@@ -294,13 +335,14 @@ class DepthwiseKernel {
       return absl::ResourceExhaustedError("too many runs");
     Ints index(sizes.size(), 0);
     for (int64_t i = 0; i < places; ++i, ir::Advance(sizes, index)) {
-      Place place{at.in.at + block.load.shift + index[0] * block.shape.image_in,
+      Place place{(plan_.splits ? parts_.at : at.in.at + block.load.shift) +
+                      index[0] * plan_.image_in,
                   at.out.at + LeadOf(block) + index[0] * block.shape.image_out,
                   lines_.at};
       for (int64_t axis = 0; axis + 2 < rank; ++axis)
         Move(place, static_cast<int>(axis), index[1 + axis]);
       if (images) {
-        const Times times{block.shape.images, block.shape.image_in,
+        const Times times{block.shape.images, plan_.image_in,
                           block.shape.image_out};
         for (int64_t group = 0; group < rows.parts.number(); ++group) {
           Place first = place;
@@ -325,7 +367,7 @@ class DepthwiseKernel {
   };
   void Move(Place& place, int axis, int64_t positions) const {
     if (axis < 0) return;
-    place.in += positions * shape_.axes[axis].stride * plan_.block.in[axis];
+    place.in += positions * shape_.axes[axis].stride * plan_.in[axis];
     place.out += positions * plan_.block.out[axis];
   }
   // Calls `work(first position, parts)` for whole parts and for the last one.
@@ -345,7 +387,7 @@ class DepthwiseKernel {
                EachPart(chunks, [&](int64_t channel, int64_t count) {
                  Place first = place;
                  Move(first, plan_.tiles_axis, tile);
-                 first.in += channel * StorageBytes(shape_.input);
+                 first.in += channel * StorageBytes(plan_.tile.input);
                  first.out += channel * StorageBytes(shape_.result);
                  first.weights += channel * StorageBytes(Storage::kHalf);
                  Run(first, rows, tiles, times, count, at);
@@ -361,7 +403,7 @@ class DepthwiseKernel {
                  {place.in, place.out, place.weights, rows, lanes, tiles,
                   times.count, chunks, times.in - tiles * plan_.tile.tile_in,
                   times.out - tiles * plan_.tile.tile_out},
-                 {at.in, lines_}, {at.out},
+                 {plan_.splits ? parts_ : at.in, lines_}, {at.out},
                  plan_.RunCycles(tiles, times.count, chunks));
   }
 
@@ -398,13 +440,12 @@ class DepthwiseKernel {
   KernelBuilder builder_;
   CopyCode copies_;
   ZeroCode zero_;
-  int weights_pc_ = 0;
-  int64_t weights_cycles_ = 1;  // a row
+  SplitCode split_weights_, split_;
   int copy_pc_ = 0;
-  int64_t weight_parts_ = 1, staged_ = 0;
+  int64_t staged_ = 0;
   std::vector<Block> blocks_;
   std::vector<Buffers> sets_;
-  Bytes weights_ = {}, lines_ = {}, between_ = {};
+  Bytes weights_ = {}, lines_ = {}, parts_ = {}, between_ = {};
 };
 
 }  // namespace

@@ -16,12 +16,6 @@ namespace {
 
 using compiler::CeilDiv;
 
-// Operations of a number's part.
-int64_t PartCost(Storage storage, int part) {
-  constexpr int64_t kCost[] = {1, 6, 8};
-  return storage == Storage::kHalf && part == 0 ? 0 : kCost[part];
-}
-
 class DepthwisePlanner {
  public:
   DepthwisePlanner(const DepthwiseShape& shape, int64_t room, int base,
@@ -108,10 +102,14 @@ class DepthwisePlanner {
   using Tiles = std::multimap<double, DepthwisePlan>;
   Tiles TilesOf(const DepthwiseBlock& block) const {
     Tiles tiles;
-    const bool splits = SplitsOf() > 0;
     for (int rows = last_; rows >= std::max(0, last_ - 1); --rows) {
       DepthwisePlan plan;
       plan.block = block;
+      plan.splits = shape_.input_parts() > 1;
+      const int64_t shrink =
+          StorageBytes(shape_.input) / StorageBytes(ElementOf(plan));
+      for (const int64_t stride : block.in) plan.in.push_back(stride / shrink);
+      plan.image_in = block.image_in / shrink;
       plan.rows_axis = rows;
       plan.tiles_axis = last_ == 0 ? -1 : rows == last_ ? last_ - 1 : last_;
       const DepthwiseAxis& dense = shape_.axes[last_];
@@ -128,7 +126,7 @@ class DepthwisePlanner {
           Positions(last_, last_ == 0 ? least : block.lines) / plan.beside;
       for (int64_t a = 1; a <= std::min(kMostAlong, most_outer); ++a) {
         for (int64_t b = 1; b <= std::min(kMostAlong, most_inner); ++b) {
-          if (a * b > (splits ? kMostOutputs - 3 : kMostOutputs)) break;
+          if (a * b > (Rounds() ? kMostOutputs - 3 : kMostOutputs)) break;
           plan.tile = TileOf(plan, a, b);
           if (a * b * plan.tile.taps() *
                   static_cast<int64_t>(shape_.passes.size()) >
@@ -151,19 +149,20 @@ class DepthwisePlanner {
       if (axis < 0) continue;
       const DepthwiseAxis& x = shape_.axes[axis];
       const int64_t step = axis == last_ ? plan.beside : 1;
-      tile.axes[i] = {i == 0 ? a : b, x.taps, step * x.stride * block.in[axis],
-                      x.dilation * block.in[axis], step * block.out[axis]};
+      tile.axes[i] = {i == 0 ? a : b, x.taps, step * x.stride * plan.in[axis],
+                      x.dilation * plan.in[axis], step * block.out[axis]};
     }
     for (int axis = 0; axis + 1 < last_; ++axis) {
       std::vector<int64_t> outer;
       for (const int64_t at : tile.outer) {
         for (int64_t t = 0; t < shape_.axes[axis].taps; ++t)
-          outer.push_back(at + t * shape_.axes[axis].dilation * block.in[axis]);
+          outer.push_back(at + t * shape_.axes[axis].dilation * plan.in[axis]);
       }
       tile.outer = std::move(outer);
     }
     tile.passes = shape_.passes;
-    tile.input = shape_.input;
+    tile.input = ElementOf(plan);
+    tile.part = block.images * plan.image_in;
     tile.result = shape_.result;
     const auto step = [&](int axis, int64_t& in, int64_t& out) {
       if (axis < 0) return;
@@ -173,20 +172,20 @@ class DepthwisePlanner {
     };
     step(plan.rows_axis, tile.row_in, tile.row_out);
     step(plan.tiles_axis, tile.tile_in, tile.tile_out);
-    tile.chunk_in = plan.width * StorageBytes(shape_.input);
+    tile.chunk_in = plan.width * StorageBytes(tile.input);
     tile.chunk_out = plan.width * StorageBytes(shape_.result);
     tile.chunk_weights = plan.width * StorageBytes(Storage::kHalf);
     tile.weights_line =
         plan.beside * shape_.channels * StorageBytes(Storage::kHalf);
-    tile.by_element = SplitsOf() > 0;
     return tile;
   }
 
-  int64_t SplitsOf() const {
-    int64_t splits = 0;
-    for (const auto& pass : shape_.passes)
-      splits += PartCost(shape_.input, pass.first);
-    return splits;
+  Storage ElementOf(const DepthwisePlan& plan) const {
+    return plan.splits ? Storage::kHalf : shape_.input;
+  }
+  // Whether elements are rounded when they are loaded into a register.
+  bool Rounds() const {
+    return shape_.input == Storage::kWord && shape_.input_parts() == 1;
   }
 
   // Of the busiest unit.
@@ -205,7 +204,7 @@ class DepthwisePlanner {
     const int64_t elements = static_cast<int64_t>(tile.outer.size()) *
                              places(tile.axes[0]) * places(tile.axes[1]);
     const int64_t operations =
-        outputs * (passes * tile.taps() + 1) + elements * SplitsOf();
+        outputs * (passes * tile.taps() + 1) + (Rounds() ? elements : 0);
     const int64_t weights =
         std::max<int64_t>(0, passes * tile.taps() * tile.axes[0].outputs - 10);
     const int64_t loads = passes * elements;
@@ -263,7 +262,10 @@ class DepthwisePlanner {
     const int64_t table =
         StorageBytes(shape_.weights) * shape_.taps() * shape_.channels +
         shape_.taps() * tried.plan.tile.weights_line * 3;
-    const int64_t bytes = cut.sets * (block.in_bytes + block.out_bytes +
+    const int64_t parts =
+        tried.plan.splits ? shape_.input_parts() * tried.plan.tile.part : 0;
+    const int64_t bytes = parts +
+                          cut.sets * (block.in_bytes + block.out_bytes +
                                       staged + preset_.beat_bytes()) +
                           table;
     if (bytes > room_) return std::nullopt;
@@ -271,6 +273,10 @@ class DepthwisePlanner {
     const auto in = static_cast<double>(block.in_bytes) / beat,
                out = static_cast<double>(block.out_bytes) / beat;
     if (staged > 0) work += 2 * in;
+    // A store of each part, of a row of words.
+    if (tried.plan.splits)
+      work += static_cast<double>(shape_.input_parts() * block.in_bytes /
+                                  preset_.word_bytes());
     const auto blocks =
         static_cast<double>(CeilDiv(shape_.images, cut.images) *
                             CeilDiv(shape_.axes[0].positions, cut.lines));

@@ -35,6 +35,11 @@ struct DepthwisePlan {
   int rows_axis = 0, tiles_axis = -1;
   int64_t beside = 1;  // positions of the last axis in the lanes
   int64_t width = 1;   // channels of a chunk
+  // Inputs of several parts are split in the unified buffer, where bf16 parts
+  // lie like the elements.
+  bool splits = false;
+  std::vector<int64_t> in;  // strides as the code reads them, of axes
+  int64_t image_in = 0;
   DepthwiseTile tile;
   DepthwiseCode code;
 

@@ -35,6 +35,18 @@ int64_t DepthwiseShape::taps() const {
   for (const DepthwiseAxis& axis : axes) taps *= axis.taps;
   return taps;
 }
+int64_t DepthwiseShape::input_parts() const {
+  int64_t parts = 1;
+  for (const auto& pass : passes)
+    parts = std::max<int64_t>(parts, pass.first + 1);
+  return parts;
+}
+int64_t DepthwiseShape::weight_parts() const {
+  int64_t parts = 1;
+  for (const auto& pass : passes)
+    parts = std::max<int64_t>(parts, pass.second + 1);
+  return parts;
+}
 int64_t DepthwiseShape::image_in() const {
   int64_t bytes = channels * StorageBytes(input);
   for (const DepthwiseAxis& axis : axes) bytes *= axis.size;

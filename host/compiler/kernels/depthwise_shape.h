@@ -42,6 +42,9 @@ struct DepthwiseShape {
   ir::ProductPasses passes;
 
   int64_t taps() const;
+  // Parts of the input and of the weights.
+  int64_t input_parts() const;
+  int64_t weight_parts() const;
   // Bytes of an image.
   int64_t image_in() const;
   int64_t image_out() const;

@@ -81,6 +81,10 @@ void ZeroCode::Clear(KernelBuilder& builder, const ZeroBox& box) const {
     line = dimensions.back().size;
     dimensions.pop_back();
   }
+  // Two halves are a word.
+  const bool words = line * box.element_bytes % 4 == 0;
+  const int64_t unit = words ? 4 : box.element_bytes;
+  line = line * box.element_bytes / unit;
   const auto fill = [&](int64_t at, int64_t lanes,
                         std::vector<Dimension> loops) {
     std::stable_sort(
@@ -102,10 +106,9 @@ void ZeroCode::Clear(KernelBuilder& builder, const ZeroBox& box) const {
     }
     for (const int64_t start : starts) {
       const int64_t bytes = (inner.size - 1) * inner.stride +
-                            (outer.size - 1) * outer.stride +
-                            lanes * box.element_bytes;
+                            (outer.size - 1) * outer.stride + lanes * unit;
       builder.Run(
-          box.element_bytes == 2 ? halves_pc_ : words_pc_,
+          words ? words_pc_ : halves_pc_,
           {start, inner.size, inner.stride, lanes, outer.size, outer.stride},
           {}, {{start, bytes}}, 24 + outer.size * (inner.size + 8));
     }
@@ -113,11 +116,10 @@ void ZeroCode::Clear(KernelBuilder& builder, const ZeroBox& box) const {
   const int64_t whole = line / lanes_, rest = line % lanes_;
   if (whole > 0) {
     std::vector<Dimension> loops = dimensions;
-    if (whole > 1) loops.push_back({whole, lanes_ * box.element_bytes});
+    if (whole > 1) loops.push_back({whole, lanes_ * unit});
     fill(box.at, lanes_, std::move(loops));
   }
-  if (rest > 0)
-    fill(box.at + whole * lanes_ * box.element_bytes, rest, dimensions);
+  if (rest > 0) fill(box.at + whole * lanes_ * unit, rest, dimensions);
 }
 
 }  // namespace systole::lanes
