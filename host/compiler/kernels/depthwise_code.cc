@@ -374,16 +374,4 @@ absl::StatusOr<DepthwiseCode> EmitDepthwise(const DepthwiseTile& tile,
   return DepthwiseEmitter(tile, rows, preset, base).Run();
 }
 
-Lane PartOf(LaneGraph& graph, Lane value, int part) {
-  Lane rest = value;
-  for (int i = 0; i < part; ++i) {
-    const Lane rounded = graph.Make(Op::kBf16, rest);
-    const Lane difference = graph.Make(Op::kFsub, rest, rounded);
-    const Lane finite = graph.Make(
-        Op::kFeq, graph.Make(Op::kFsub, rounded, rounded), graph.Constant(0));
-    rest = graph.Make(Op::kIand, difference, finite);
-  }
-  return graph.Make(Op::kBf16, rest);
-}
-
 }  // namespace systole::lanes

@@ -83,10 +83,6 @@ absl::StatusOr<DepthwiseCode> EmitDepthwise(const DepthwiseTile& tile,
                                             int64_t rows, const Preset& preset,
                                             int base);
 
-// Part `part` of an f32 as a bf16 number: what the earlier parts leave
-// (docs/hlo.md, "Products").
-Lane PartOf(LaneGraph& graph, Lane value, int part);
-
 }  // namespace systole::lanes
 
 #endif  // SYSTOLE_HOST_COMPILER_KERNELS_DEPTHWISE_CODE_H_
