@@ -106,6 +106,46 @@ DepthwiseShape DepthwiseShapeOf(const Node& node) {
   return shape;
 }
 
+bool IsDepthwiseGradient(const Node& node) {
+  if (node.op != ir::Op::kHloConvolution || node.type.elements() == 0)
+    return false;
+  const ir::Type &input = node.operands[0].type(),
+                 &kernel = node.operands[1].type();
+  if (input.element != ElementType::kBfloat16 ||
+      kernel.element != ElementType::kBfloat16 ||
+      !IsProductType(node.type.element) || input.elements() == 0 ||
+      kernel.elements() == 0)
+    return false;
+  const auto& a = node.attr<ir::HloConvolutionAttributes>();
+  const int64_t last = input.rank() - 1;
+  const bool in_order =
+      a.input_feature == 0 && a.input_batch == last &&
+      a.kernel_input_feature == 0 && a.kernel_output_feature == last &&
+      a.output_batch == last - 1 && a.output_feature == last &&
+      InOrder(a.input_spatial, 1) && InOrder(a.kernel_spatial, 1) &&
+      InOrder(a.output_spatial, 0);
+  return in_order && AllAre(a.lhs_dilation, 1) && AllAre(a.reversal, 0) &&
+         a.batch_group_count == input.shape.back() &&
+         kernel.shape.back() == input.shape.back();
+}
+
+DepthwiseShape ShapeOfGradient(const Node& node) {
+  const auto& a = node.attr<ir::HloConvolutionAttributes>();
+  const ir::Type &input = node.operands[0].type(),
+                 &kernel = node.operands[1].type();
+  DepthwiseShape shape;
+  shape.images = input.shape[0];
+  shape.channels = input.shape.back();
+  shape.input = shape.weights = shape.result = Storage::kHalf;
+  shape.passes = {{0, 0}};
+  for (size_t i = 0; i < a.stride.size(); ++i) {
+    shape.axes.push_back({input.shape[i + 1], node.type.shape[i],
+                          a.rhs_dilation[i], a.stride[i], a.low[i],
+                          kernel.shape[i + 1]});
+  }
+  return shape;
+}
+
 DepthwiseBlock DepthwiseBlockOf(const DepthwiseShape& shape, int64_t images,
                                 int64_t lines, const Preset& preset) {
   const int64_t beat = preset.beat_bytes();

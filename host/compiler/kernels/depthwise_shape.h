@@ -56,6 +56,15 @@ struct DepthwiseShape {
 bool IsDepthwise(const ir::Node& node);
 DepthwiseShape DepthwiseShapeOf(const ir::Node& node);
 
+// Whether this is the gradient of such a convolution's kernel, of bf16 images
+// and gradients: input [images, axes..., channels], kernel [images,
+// positions..., channels], result [taps..., 1, channels], in as many batch
+// groups as channels.
+bool IsDepthwiseGradient(const ir::Node& node);
+// The convolution of whose kernel it is the gradient; its results lie as their
+// gradients do.
+DepthwiseShape ShapeOfGradient(const ir::Node& node);
+
 // A block: some images, and some positions along the first axis. Strides in
 // bytes, of axes.
 struct DepthwiseBlock {

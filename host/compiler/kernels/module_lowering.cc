@@ -9,6 +9,7 @@
 #include "host/compiler/kernels/branch_lowering.h"
 #include "host/compiler/kernels/depthwise_lowering.h"
 #include "host/compiler/kernels/dilation_lowering.h"
+#include "host/compiler/kernels/gradient_lowering.h"
 #include "host/compiler/kernels/householder_lowering.h"
 #include "host/compiler/kernels/image_layout.h"
 #include "host/compiler/kernels/permutation_split.h"
@@ -63,7 +64,8 @@ void Lower(ir::Module& module, const Preset& preset) {
         if (!LowerDepthwise(module, *part, preset))
           LowerProduct(module, *part, preset);
       }
-    } else if (IsProduct(*node) && !LowerDepthwise(module, *node, preset)) {
+    } else if (IsProduct(*node) && !LowerDepthwise(module, *node, preset) &&
+               !LowerDepthwiseGradient(module, *node, preset)) {
       LowerProduct(module, *node, preset);
     }
     if (IsCheapBranch(*node)) LowerBranch(module, *node);

@@ -5,6 +5,7 @@
 #include "host/compiler/kernels/depthwise_kernel.h"
 #include "host/compiler/kernels/depthwise_shape.h"
 #include "host/compiler/kernels/elimination_kernel.h"
+#include "host/compiler/kernels/gradient_kernel.h"
 #include "host/compiler/kernels/indexed_kernel.h"
 #include "host/compiler/kernels/move_kernel.h"
 #include "host/compiler/kernels/move_pieces.h"
@@ -24,7 +25,7 @@ bool HasKernel(const Node& node) {
   if (node.results() != 1 || node.type.elements() == 0) return false;
   return IsMove(node) || node.op == Op::kHloMatrixProduct || IsIndexed(node) ||
          IsReduction(node) || IsWindowed(node) || IsElimination(node) ||
-         IsDepthwise(node);
+         IsDepthwise(node) || IsDepthwiseGradient(node);
 }
 
 absl::StatusOr<KernelProgram> CompileNode(const Node& node,
@@ -34,6 +35,8 @@ absl::StatusOr<KernelProgram> CompileNode(const Node& node,
   if (node.op == Op::kHloMatrixProduct)
     return CompileProduct(node, preset, origin);
   if (IsDepthwise(node)) return CompileDepthwise(node, preset, origin);
+  if (IsDepthwiseGradient(node))
+    return CompileDepthwiseGradient(node, preset, origin);
   if (IsIndexed(node)) return CompileIndexed(node, preset);
   if (IsWindowed(node)) return CompileWindowed(node, preset);
   if (IsSort(node)) return CompileSort(node, preset);

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The terms of a tap are the positions in ascending order, and within each the
+// images. So a band has all images. Sums wait in the unified buffer while other
+// ones are in registers; at the end of a section they are added to those of the
+// sections before.
+#include "host/compiler/kernels/gradient_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "host/compiler/geometry.h"
+#include "host/compiler/kernels/buffer_copy.h"
+#include "host/compiler/kernels/depthwise_input.h"
+#include "host/compiler/kernels/depthwise_shape.h"
+#include "host/compiler/kernels/gradient_code.h"
+#include "host/compiler/kernels/lane_code.h"
+#include "host/ir/hlo/products.h"
+#include "host/ir/index.h"
+
+namespace systole::lanes {
+namespace {
+
+using ir::Ints;
+
+class GradientKernel {
+ public:
+  GradientKernel(const DepthwiseShape& shape, Storage result, int64_t lines,
+                 int64_t sets, const Preset& preset, int64_t origin)
+      : shape_(shape),
+        of_result_(result),
+        preset_(preset),
+        sets_count_(sets),
+        most_(DepthwiseBlockOf(shape, shape.images, lines, preset)),
+        builder_(preset, origin),
+        input_(shape, preset, builder_) {
+    // Bands of several images begin with beats.
+    if (lines < shape.axes[0].positions)
+      most_.image_out = compiler::RoundUp(most_.image_out, preset.beat_bytes());
+  }
+
+  absl::StatusOr<KernelProgram> Compile() {
+    if (absl::Status s = ListBlocks(); !s.ok()) return s;
+    PlaceAll();
+    if (absl::Status s = builder_.Fits(); !s.ok()) return s;
+    if (absl::Status s = AddCode(); !s.ok()) return s;
+    for (size_t b = 0; b < sets_.size(); ++b)
+      input_.Clear(blocks_[b], sets_[b].in, /*first=*/true);
+    ZeroSums();
+    for (size_t b = 0; b < blocks_.size(); ++b) {
+      const Buffers& at = sets_[b % sets_.size()];
+      if (b >= sets_.size()) input_.Clear(blocks_[b], at.in, /*first=*/false);
+      input_.Load(kInput, blocks_[b], at.in);
+      LoadGradient(blocks_[b], at);
+      if (absl::Status s = Compute(blocks_[b], at); !s.ok()) return s;
+    }
+    if (term_ % ir::kSectionTerms != 0) EndSection();
+    Finish();
+    return builder_.Finish();
+  }
+
+ private:
+  using Bytes = KernelBuilder::Bytes;
+  using Block = DepthwiseInput::Block;
+  static constexpr int64_t kMostSums = 12, kMostImages = 8, kMostTurns = 2;
+  static constexpr int64_t kMostRuns = 1 << 15;
+  static constexpr int64_t kWord = 4, kHalf = 2;
+  enum Operand : uint8_t { kInput, kGradient, kResult };
+
+  struct Buffers {
+    DepthwiseInput::Buffers in;
+    Bytes gradient;
+  };
+
+  // Bands have the images at the same distances.
+  absl::Status ListBlocks() {
+    const int64_t lines = shape_.axes[0].positions;
+    for (int64_t line = 0; line < lines; line += most_.lines) {
+      DepthwiseBlock layout = DepthwiseBlockOf(
+          shape_, shape_.images, std::min(most_.lines, lines - line), preset_);
+      layout.image_in = most_.image_in;
+      absl::StatusOr<Block> block = input_.BlockOf(layout, 0, line);
+      if (!block.ok()) return block.status();
+      // Of the gradients.
+      const int64_t beat = preset_.beat_bytes();
+      const bool aligned =
+          most_.lines == lines ||
+          (most_.out[0] * line % beat == 0 &&
+           (shape_.images == 1 || shape_.image_out() % beat == 0));
+      if (!aligned) return absl::ResourceExhaustedError("no whole beats");
+      blocks_.push_back(*std::move(block));
+    }
+    return absl::OkStatus();
+  }
+  int64_t Sums() const { return shape_.taps() * shape_.channels; }
+
+  void PlaceAll() {
+    const auto sets =
+        std::min(sets_count_, static_cast<int64_t>(blocks_.size()));
+    for (int64_t set = 0; set < sets; ++set) {
+      sets_.push_back(
+          {input_.Place(most_),
+           builder_.Place("gradient", shape_.images * most_.image_out)});
+    }
+    chains_ = builder_.Place("chains", Sums() * kWord);
+    sums_ = builder_.Place("sums", Sums() * kWord);
+    result_ = builder_.Place("result", Sums() * StorageBytes(of_result_));
+  }
+
+  // Which taps are rows and which are sums, or channels are rows.
+  void Arrange() {
+    const int64_t parts = compiler::CeilDiv(shape_.channels, preset_.cols);
+    width_ = shape_.channels % parts == 0 ? shape_.channels / parts : 0;
+    if (width_ == 0) width_ = preset_.cols;
+    const bool even = shape_.channels % width_ == 0;
+    Ints taps, strides, at;
+    int64_t dense = shape_.channels * kWord;
+    for (size_t i = shape_.axes.size(); i-- > 0;) {
+      taps.insert(taps.begin(), shape_.axes[i].taps);
+      strides.insert(strides.begin(), shape_.axes[i].dilation * most_.in[i]);
+      at.insert(at.begin(), dense);
+      dense *= shape_.axes[i].taps;
+    }
+    const int64_t channels = shape_.channels / width_;
+    // The longest axis, if channels have fewer rows.
+    size_t along = 0;
+    for (size_t i = 0; i < taps.size(); ++i)
+      if (taps[i] > taps[along]) along = i;
+    by_channels_ = even && channels > 1 && channels <= preset_.vector_rows() &&
+                   2 * channels >= taps[along];
+    if (!by_channels_ && taps[along] <= preset_.vector_rows()) {
+      tile_.rows = taps[along];
+      tile_.row_in = strides[along];
+      tile_.row_sum = at[along];
+      taps[along] = 1;
+    } else if (by_channels_) {
+      tile_.rows = channels;
+      tile_.row_in = tile_.row_gradient = width_ * kHalf;
+      tile_.row_sum = width_ * kWord;
+    }
+    Ints index(taps.size(), 0);
+    int64_t count = 1;
+    for (const int64_t t : taps) count *= t;
+    for (int64_t i = 0; i < count; ++i, ir::Advance(taps, index)) {
+      GradientTile::Sum sum{0, 0};
+      for (size_t d = 0; d < taps.size(); ++d) {
+        sum.in += index[d] * strides[d];
+        sum.at += index[d] * at[d];
+      }
+      all_.push_back(sum);
+    }
+    tile_.image_in = most_.image_in;
+    tile_.image_gradient = most_.image_out;
+    tile_.turn_in = tile_.turn_gradient = width_ * kHalf;
+    tile_.turn_sum = width_ * kWord;
+    if (!by_channels_ && even && channels % kMostTurns == 0 &&
+        static_cast<int64_t>(all_.size()) <= kMostSums / kMostTurns)
+      tile_.turns = kMostTurns;
+  }
+
+  // Codes for groups of sums, with several images an iteration and with one.
+  struct Group {
+    GradientCode codes[2];
+    int pc[2];
+  };
+
+  absl::Status AddCode() {
+    Arrange();
+    std::vector<uint64_t> words;
+    input_.AddCode(words);
+    images_ = 1;
+    for (int64_t n = 2; n <= kMostImages; ++n)
+      if (shape_.images % n == 0) images_ = n;
+    const int64_t most = kMostSums / tile_.turns;
+    const auto all = static_cast<int64_t>(all_.size());
+    const int64_t parts = compiler::CeilDiv(all, most);
+    for (int64_t part = 0; part < parts; ++part) {
+      const int64_t begin = all * part / parts, end = all * (part + 1) / parts;
+      GradientTile tile = tile_;
+      tile.sums.assign(all_.begin() + begin, all_.begin() + end);
+      Group group;
+      for (const int several : {0, 1}) {
+        tile.images = several == 1 ? images_ : 1;
+        absl::StatusOr<GradientCode> code =
+            EmitGradient(tile, preset_, static_cast<int>(words.size()));
+        if (!code.ok()) return code.status();
+        group.pc[several] = static_cast<int>(words.size());
+        words.insert(words.end(), code->words.begin(), code->words.end());
+        group.codes[several] = *std::move(code);
+      }
+      groups_.push_back(std::move(group));
+    }
+    if (absl::Status s = AddSections(words); !s.ok()) return s;
+    builder_.AddOperand(shape_.images * shape_.image_in());
+    builder_.AddOperand(shape_.images * shape_.image_out());
+    builder_.AddOperand(Sums() * StorageBytes(of_result_));
+    builder_.SetCode(std::move(words));
+    return absl::OkStatus();
+  }
+
+  // sum = sum + chain, chain = +0; the result of sums; +0.
+  absl::Status AddSections(std::vector<uint64_t>& words) {
+    const auto add = [&](int& pc, const LaneGraph& graph,
+                         const std::vector<LaneStore>& stores,
+                         const LanePlaces& places) -> absl::Status {
+      const absl::StatusOr<LaneCode> code =
+          Emit(graph, stores, places, preset_, static_cast<int>(words.size()));
+      if (!code.ok()) return code.status();
+      pc = code->main;
+      words.insert(words.end(), code->words.begin(), code->words.end());
+      return absl::OkStatus();
+    };
+    const auto from = [](LaneGraph& graph, LanePlaces& places, int walk) {
+      places.operands.push_back({{0, walk}, 0, 0});
+      return graph.Load({static_cast<int>(places.operands.size()) - 1,
+                         Storage::kWord, Pattern::kStream});
+    };
+    LaneGraph zero, section, result;
+    LanePlaces to_zero, to_section, to_result;
+    to_zero.stores = {{0, 0}, {0, 1}};
+    absl::Status s = add(zero_pc_, zero,
+                         {{zero.Constant(0), Storage::kWord},
+                          {zero.Constant(0), Storage::kWord}},
+                         to_zero);
+    if (!s.ok()) return s;
+    const Lane chain = from(section, to_section, 0),
+               sum = from(section, to_section, 1);
+    to_section.stores = {{0, 1}, {0, 0}};
+    s = add(section_pc_, section,
+            {{section.Make(vpu::Op::kFadd, sum, chain), Storage::kWord},
+             {section.Constant(0), Storage::kWord}},
+            to_section);
+    if (!s.ok()) return s;
+    const Lane made = from(result, to_result, 0);
+    to_result.stores = {{0, 1}};
+    return add(result_pc_, result, {{made, of_result_}}, to_result);
+  }
+
+  // Runs over all sums; the second walk has elements of its own size.
+  void EachSum(int pc, const Bytes& a, const Bytes& b, int64_t bytes,
+               const std::vector<Bytes>& reads,
+               const std::vector<Bytes>& writes) {
+    const int64_t rows = Sums() / preset_.cols, rest = Sums() % preset_.cols;
+    RowsRun run;
+    run.place[0] = a.at;
+    run.place[1] = b.at;
+    run.stride[0] = preset_.cols * kWord;
+    run.stride[1] = preset_.cols * bytes;
+    run.rows = rows;
+    run.lanes = preset_.cols;
+    if (rows > 0) builder_.Run(pc, ArgumentsOf(run), reads, writes, 3 * rows);
+    run.place[0] += rows * run.stride[0];
+    run.place[1] += rows * run.stride[1];
+    run.rows = 1;
+    run.lanes = rest;
+    if (rest > 0) builder_.Run(pc, ArgumentsOf(run), reads, writes, 3);
+  }
+  void ZeroSums() {
+    EachSum(zero_pc_, chains_, sums_, kWord, {}, {chains_, sums_});
+  }
+  void EndSection() {
+    EachSum(section_pc_, chains_, sums_, kWord, {chains_, sums_},
+            {chains_, sums_});
+  }
+  void Finish() {
+    EachSum(result_pc_, sums_, result_, StorageBytes(of_result_), {sums_},
+            {result_});
+    builder_.Store(kResult, 0, result_.at, Sums() * StorageBytes(of_result_));
+  }
+
+  void LoadGradient(const Block& block, const Buffers& at) {
+    const int64_t bytes = most_.out[0] * block.shape.lines;
+    if (most_.image_out == shape_.image_out()) {
+      builder_.Load(kGradient, 0, at.gradient.at, shape_.images * bytes);
+      return;
+    }
+    builder_.LoadRuns(kGradient, most_.out[0] * block.line, at.gradient.at,
+                      bytes,
+                      {{shape_.images, shape_.image_out(), most_.image_out}});
+  }
+
+  // Positions of the axes before the last one, and runs along that.
+  absl::Status Compute(const Block& block, const Buffers& at) {
+    Ints sizes;
+    int64_t lines = 1;
+    for (size_t i = 0; i + 1 < shape_.axes.size(); ++i) {
+      sizes.push_back(i == 0 ? block.shape.lines : shape_.axes[i].positions);
+      lines *= sizes.back();
+    }
+    const int64_t positions = shape_.axes.size() == 1
+                                  ? block.shape.lines
+                                  : shape_.axes.back().positions;
+    Ints index(sizes.size(), 0);
+    for (int64_t i = 0; i < lines; ++i, ir::Advance(sizes, index)) {
+      int64_t in = DepthwiseInput::PlaceOf(block, at.in),
+              gradient = at.gradient.at;
+      for (size_t d = 0; d < sizes.size(); ++d) {
+        in += index[d] * shape_.axes[d].stride * most_.in[d];
+        gradient += index[d] * most_.out[d];
+      }
+      if (absl::Status s = Line(at, in, gradient, positions); !s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+
+  // The terms of positions that follow each other, up to the end of a section
+  // each time.
+  absl::Status Line(const Buffers& at, int64_t in, int64_t gradient,
+                    int64_t positions) {
+    const int64_t images = shape_.images, all = positions * images;
+    int64_t done = 0;
+    while (done < all) {
+      const int64_t image = done % images;
+      int64_t count =
+          std::min(all - done, ir::kSectionTerms - term_ % ir::kSectionTerms);
+      // Whole positions, or a part of one.
+      if (image != 0 || count < images) {
+        count = std::min(count, images - image);
+      } else {
+        count = count / images * images;
+      }
+      if (++runs_ > kMostRuns)
+        return absl::ResourceExhaustedError("too many runs");
+      Run(at, in, gradient, done / images, image, count);
+      done += count;
+      term_ += count;
+      if (term_ % ir::kSectionTerms == 0) EndSection();
+    }
+    return absl::OkStatus();
+  }
+
+  // The terms of some images of a position, or of all of some positions.
+  void Run(const Buffers& at, int64_t in, int64_t gradient, int64_t position,
+           int64_t image, int64_t terms) {
+    const bool whole = terms >= shape_.images;
+    const int64_t of_position = whole ? shape_.images : terms;
+    const int several = of_position % images_ == 0 ? 1 : 0;
+    const int64_t step_in = shape_.axes.back().stride * most_.in.back(),
+                  step_gradient = most_.out.back();
+    GradientRun run;
+    run.in = in + position * step_in + image * tile_.image_in;
+    run.gradient =
+        gradient + position * step_gradient + image * tile_.image_gradient;
+    run.positions = terms / of_position;
+    run.iterations = of_position / (several == 1 ? images_ : 1);
+    run.next_in = step_in - of_position * tile_.image_in;
+    run.next_gradient = step_gradient - of_position * tile_.image_gradient;
+    const int64_t first_in = run.in, first_gradient = run.gradient;
+    const int64_t step = by_channels_ ? shape_.channels : width_ * tile_.turns;
+    for (int64_t c = 0; c < shape_.channels; c += step) {
+      run.lanes = std::min(width_, shape_.channels - c);
+      run.in = first_in + c * kHalf;
+      run.gradient = first_gradient + c * kHalf;
+      run.sum = chains_.at + c * kWord;
+      for (const Group& group : groups_) {
+        const GradientCode& code = group.codes[several];
+        builder_.Run(group.pc[several], run.Arguments(),
+                     {at.in.in, at.gradient, chains_}, {chains_},
+                     run.positions * run.iterations * code.iteration_cycles +
+                         code.run_cycles);
+      }
+    }
+  }
+
+  const DepthwiseShape& shape_;
+  const Storage of_result_;
+  const Preset& preset_;
+  const int64_t sets_count_;
+  DepthwiseBlock most_;
+  KernelBuilder builder_;
+  DepthwiseInput input_;
+  GradientTile tile_;                   // but for its sums
+  std::vector<GradientTile::Sum> all_;  // in groups
+  std::vector<Group> groups_;
+  bool by_channels_ = false;
+  int64_t width_ = 1, images_ = 1;  // channels of a row; images an iteration
+  int64_t term_ = 0, runs_ = 0;
+  int zero_pc_ = 0, section_pc_ = 0, result_pc_ = 0;
+  std::vector<Block> blocks_;
+  std::vector<Buffers> sets_;
+  Bytes chains_ = {}, sums_ = {}, result_ = {};
+};
+
+}  // namespace
+
+absl::StatusOr<KernelProgram> CompileDepthwiseGradient(const ir::Node& node,
+                                                       const Preset& preset,
+                                                       int64_t origin) {
+  const DepthwiseShape shape = ShapeOfGradient(node);
+  absl::StatusOr<KernelProgram> best =
+      absl::ResourceExhaustedError("no band fits");
+  const int64_t lines = shape.axes[0].positions;
+  for (const int64_t sets : {2, 1}) {
+    int64_t before = 0;
+    for (int64_t bands = sets == 1 ? 1 : std::min<int64_t>(lines, 4);
+         bands <= lines; bands += std::max<int64_t>(1, bands / 2)) {
+      const int64_t band = compiler::CeilDiv(lines, bands);
+      if (band == before) continue;
+      before = band;
+      absl::StatusOr<KernelProgram> program =
+          GradientKernel(shape, StorageOf(node.type.element), band, sets,
+                         preset, origin)
+              .Compile();
+      if (!program.ok()) continue;
+      if (!best.ok() || program->expected_cycles < best->expected_cycles)
+        best = std::move(program);
+      break;
+    }
+  }
+  return best;
+}
+
+}  // namespace systole::lanes
