@@ -8,16 +8,14 @@
 #include "host/compiler/kernels/gradient_kernel.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "host/compiler/geometry.h"
-#include "host/compiler/kernels/buffer_copy.h"
 #include "host/compiler/kernels/depthwise_input.h"
 #include "host/compiler/kernels/depthwise_shape.h"
 #include "host/compiler/kernels/gradient_code.h"
-#include "host/compiler/kernels/lane_code.h"
+#include "host/compiler/kernels/gradient_sums.h"
 #include "host/ir/hlo/products.h"
 #include "host/ir/index.h"
 
@@ -31,12 +29,12 @@ class GradientKernel {
   GradientKernel(const DepthwiseShape& shape, Storage result, int64_t lines,
                  int64_t sets, const Preset& preset, int64_t origin)
       : shape_(shape),
-        of_result_(result),
         preset_(preset),
         sets_count_(sets),
         most_(DepthwiseBlockOf(shape, shape.images, lines, preset)),
         builder_(preset, origin),
-        input_(shape, preset, builder_) {
+        input_(shape, preset, builder_),
+        sums_(shape.taps() * shape.channels, result, preset) {
     // Bands of several images begin with beats.
     if (lines < shape.axes[0].positions)
       most_.image_out = compiler::RoundUp(most_.image_out, preset.beat_bytes());
@@ -49,7 +47,7 @@ class GradientKernel {
     if (absl::Status s = AddCode(); !s.ok()) return s;
     for (size_t b = 0; b < sets_.size(); ++b)
       input_.Clear(blocks_[b], sets_[b].in, /*first=*/true);
-    ZeroSums();
+    sums_.Clear(builder_);
     for (size_t b = 0; b < blocks_.size(); ++b) {
       const Buffers& at = sets_[b % sets_.size()];
       if (b >= sets_.size()) input_.Clear(blocks_[b], at.in, /*first=*/false);
@@ -57,8 +55,8 @@ class GradientKernel {
       LoadGradient(blocks_[b], at);
       if (absl::Status s = Compute(blocks_[b], at); !s.ok()) return s;
     }
-    if (term_ % ir::kSectionTerms != 0) EndSection();
-    Finish();
+    if (term_ % ir::kSectionTerms != 0) sums_.EndSection(builder_);
+    sums_.Store(builder_, kResult);
     return builder_.Finish();
   }
 
@@ -95,8 +93,6 @@ class GradientKernel {
     }
     return absl::OkStatus();
   }
-  int64_t Sums() const { return shape_.taps() * shape_.channels; }
-
   void PlaceAll() {
     const auto sets =
         std::min(sets_count_, static_cast<int64_t>(blocks_.size()));
@@ -105,9 +101,7 @@ class GradientKernel {
           {input_.Place(most_),
            builder_.Place("gradient", shape_.images * most_.image_out)});
     }
-    chains_ = builder_.Place("chains", Sums() * kWord);
-    sums_ = builder_.Place("sums", Sums() * kWord);
-    result_ = builder_.Place("result", Sums() * StorageBytes(of_result_));
+    sums_.Place(builder_);
   }
 
   // Which taps are rows and which are sums, or channels are rows.
@@ -193,82 +187,12 @@ class GradientKernel {
       }
       groups_.push_back(std::move(group));
     }
-    if (absl::Status s = AddSections(words); !s.ok()) return s;
+    if (absl::Status s = sums_.AddCode(words); !s.ok()) return s;
     builder_.AddOperand(shape_.images * shape_.image_in());
     builder_.AddOperand(shape_.images * shape_.image_out());
-    builder_.AddOperand(Sums() * StorageBytes(of_result_));
+    builder_.AddOperand(sums_.result_bytes());
     builder_.SetCode(std::move(words));
     return absl::OkStatus();
-  }
-
-  // sum = sum + chain, chain = +0; the result of sums; +0.
-  absl::Status AddSections(std::vector<uint64_t>& words) {
-    const auto add = [&](int& pc, const LaneGraph& graph,
-                         const std::vector<LaneStore>& stores,
-                         const LanePlaces& places) -> absl::Status {
-      const absl::StatusOr<LaneCode> code =
-          Emit(graph, stores, places, preset_, static_cast<int>(words.size()));
-      if (!code.ok()) return code.status();
-      pc = code->main;
-      words.insert(words.end(), code->words.begin(), code->words.end());
-      return absl::OkStatus();
-    };
-    const auto from = [](LaneGraph& graph, LanePlaces& places, int walk) {
-      places.operands.push_back({{0, walk}, 0, 0});
-      return graph.Load({static_cast<int>(places.operands.size()) - 1,
-                         Storage::kWord, Pattern::kStream});
-    };
-    LaneGraph zero, section, result;
-    LanePlaces to_zero, to_section, to_result;
-    to_zero.stores = {{0, 0}, {0, 1}};
-    absl::Status s = add(zero_pc_, zero,
-                         {{zero.Constant(0), Storage::kWord},
-                          {zero.Constant(0), Storage::kWord}},
-                         to_zero);
-    if (!s.ok()) return s;
-    const Lane chain = from(section, to_section, 0),
-               sum = from(section, to_section, 1);
-    to_section.stores = {{0, 1}, {0, 0}};
-    s = add(section_pc_, section,
-            {{section.Make(vpu::Op::kFadd, sum, chain), Storage::kWord},
-             {section.Constant(0), Storage::kWord}},
-            to_section);
-    if (!s.ok()) return s;
-    const Lane made = from(result, to_result, 0);
-    to_result.stores = {{0, 1}};
-    return add(result_pc_, result, {{made, of_result_}}, to_result);
-  }
-
-  // Runs over all sums; the second walk has elements of its own size.
-  void EachSum(int pc, const Bytes& a, const Bytes& b, int64_t bytes,
-               const std::vector<Bytes>& reads,
-               const std::vector<Bytes>& writes) {
-    const int64_t rows = Sums() / preset_.cols, rest = Sums() % preset_.cols;
-    RowsRun run;
-    run.place[0] = a.at;
-    run.place[1] = b.at;
-    run.stride[0] = preset_.cols * kWord;
-    run.stride[1] = preset_.cols * bytes;
-    run.rows = rows;
-    run.lanes = preset_.cols;
-    if (rows > 0) builder_.Run(pc, ArgumentsOf(run), reads, writes, 3 * rows);
-    run.place[0] += rows * run.stride[0];
-    run.place[1] += rows * run.stride[1];
-    run.rows = 1;
-    run.lanes = rest;
-    if (rest > 0) builder_.Run(pc, ArgumentsOf(run), reads, writes, 3);
-  }
-  void ZeroSums() {
-    EachSum(zero_pc_, chains_, sums_, kWord, {}, {chains_, sums_});
-  }
-  void EndSection() {
-    EachSum(section_pc_, chains_, sums_, kWord, {chains_, sums_},
-            {chains_, sums_});
-  }
-  void Finish() {
-    EachSum(result_pc_, sums_, result_, StorageBytes(of_result_), {sums_},
-            {result_});
-    builder_.Store(kResult, 0, result_.at, Sums() * StorageBytes(of_result_));
   }
 
   void LoadGradient(const Block& block, const Buffers& at) {
@@ -327,7 +251,7 @@ class GradientKernel {
       Run(at, in, gradient, done / images, image, count);
       done += count;
       term_ += count;
-      if (term_ % ir::kSectionTerms == 0) EndSection();
+      if (term_ % ir::kSectionTerms == 0) sums_.EndSection(builder_);
     }
     return absl::OkStatus();
   }
@@ -354,11 +278,11 @@ class GradientKernel {
       run.lanes = std::min(width_, shape_.channels - c);
       run.in = first_in + c * kHalf;
       run.gradient = first_gradient + c * kHalf;
-      run.sum = chains_.at + c * kWord;
+      run.sum = sums_.chains().at + c * kWord;
       for (const Group& group : groups_) {
         const GradientCode& code = group.codes[several];
         builder_.Run(group.pc[several], run.Arguments(),
-                     {at.in.in, at.gradient, chains_}, {chains_},
+                     {at.in.in, at.gradient, sums_.chains()}, {sums_.chains()},
                      run.positions * run.iterations * code.iteration_cycles +
                          code.run_cycles);
       }
@@ -366,22 +290,20 @@ class GradientKernel {
   }
 
   const DepthwiseShape& shape_;
-  const Storage of_result_;
   const Preset& preset_;
   const int64_t sets_count_;
   DepthwiseBlock most_;
   KernelBuilder builder_;
   DepthwiseInput input_;
+  GradientSums sums_;
   GradientTile tile_;                   // but for its sums
   std::vector<GradientTile::Sum> all_;  // in groups
   std::vector<Group> groups_;
   bool by_channels_ = false;
   int64_t width_ = 1, images_ = 1;  // channels of a row; images an iteration
   int64_t term_ = 0, runs_ = 0;
-  int zero_pc_ = 0, section_pc_ = 0, result_pc_ = 0;
   std::vector<Block> blocks_;
   std::vector<Buffers> sets_;
-  Bytes chains_ = {}, sums_ = {}, result_ = {};
 };
 
 }  // namespace

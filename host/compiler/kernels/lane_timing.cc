@@ -11,9 +11,9 @@ using vpu::Class;
 using vpu::Kind;
 using vpu::Op;
 
-constexpr int kDepth = 6;       // instructions that a unit holds
-constexpr int64_t kToUnit = 3;  // from dispatch to the first row
-constexpr int64_t kBranch = 3;  // a taken branch
+constexpr int kDepth = 6;            // instructions that a unit holds
+constexpr int64_t kToUnit = 3;       // from dispatch to the first row
+constexpr int64_t kBranch = 3;       // a taken branch
 constexpr int64_t kLoadedWord = 10;  // lds
 
 // Cycles from the start of a row or step to a reader's.
