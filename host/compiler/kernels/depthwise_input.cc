@@ -10,11 +10,12 @@
 namespace systole::lanes {
 
 absl::StatusOr<DepthwiseInput::Block> DepthwiseInput::BlockOf(
-    const DepthwiseBlock& shape, int64_t image, int64_t line) {
+    const DepthwiseBlock& shape, int64_t image, int64_t line, int64_t column) {
   Block block{image,
               line,
+              column,
               shape,
-              DepthwiseLoadOf(shape_, shape, image, line, preset_),
+              DepthwiseLoadOf(shape_, shape, image, line, preset_, column),
               {}};
   const DepthwiseLoad& load = block.load;
   if (load.bytes == 0 || load.aligned) return block;
@@ -60,9 +61,10 @@ void DepthwiseInput::AddCode(std::vector<uint64_t>& words) {
 
 void DepthwiseInput::Clear(const Block& block, const Buffers& at,
                            bool first) const {
-  const bool bands = block.shape.lines < shape_.axes[0].positions;
-  if (first || bands) ClearAlong(block, at, 0);
-  for (size_t axis = 1; first && axis < shape_.axes.size(); ++axis)
+  const bool lines = block.shape.lines < shape_.axes[0].positions,
+             all = first || block.shape.columns < shape_.axes.back().positions;
+  if (all || lines) ClearAlong(block, at, 0);
+  for (size_t axis = 1; all && axis < shape_.axes.size(); ++axis)
     ClearAlong(block, at, axis);
 }
 
@@ -70,18 +72,24 @@ void DepthwiseInput::Clear(const Block& block, const Buffers& at,
 void DepthwiseInput::ClearAlong(const Block& block, const Buffers& at,
                                 size_t axis) const {
   const int64_t element = StorageBytes(shape_.input);
-  const int64_t extent = shape_.axes[axis].Extent(PositionsOf(block, axis));
-  const DepthwiseAxis::Range inside = shape_.axes[axis].Inside(
-      axis == 0 ? block.line : 0, PositionsOf(block, axis));
+  const auto positions = [&](size_t d) {
+    return PositionsOf(shape_, block.shape, d);
+  };
+  const bool last = axis > 0 && axis + 1 == shape_.axes.size();
+  const int64_t extent = shape_.axes[axis].Extent(positions(axis));
+  const DepthwiseAxis::Range inside =
+      shape_.axes[axis].Inside(axis == 0 ? block.line
+                               : last    ? block.column
+                                         : 0,
+                               positions(axis));
   for (const auto& [begin, end] :
        {std::pair(int64_t{0}, inside.begin), std::pair(inside.end, extent)}) {
     if (begin == end) continue;
     ZeroBox box{PlaceOf(block, at) + begin * block.shape.in[axis], element, {}};
     box.dimensions.push_back({block.shape.images, block.shape.image_in});
     for (size_t d = 0; d < shape_.axes.size(); ++d) {
-      const int64_t size = d == axis
-                               ? end - begin
-                               : shape_.axes[d].Extent(PositionsOf(block, d));
+      const int64_t size =
+          d == axis ? end - begin : shape_.axes[d].Extent(positions(d));
       box.dimensions.push_back({size, block.shape.in[d]});
     }
     box.dimensions.push_back({shape_.channels, element});

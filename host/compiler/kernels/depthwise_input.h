@@ -34,7 +34,7 @@ class DepthwiseInput {
       : shape_(shape), preset_(preset), builder_(builder), copies_(preset) {}
 
   struct Block {
-    int64_t image = 0, line = 0;  // the first ones
+    int64_t image = 0, line = 0, column = 0;  // the first ones
     DepthwiseBlock shape;
     DepthwiseLoad load;
     // Where it is loaded to another place first.
@@ -46,7 +46,7 @@ class DepthwiseInput {
 
   // ResourceExhausted: the instruction memory is too small.
   absl::StatusOr<Block> BlockOf(const DepthwiseBlock& shape, int64_t image,
-                                int64_t line);
+                                int64_t line, int64_t column = 0);
   // Steps of a copy of `size`-byte elements.
   absl::StatusOr<std::vector<CopyStep>> CopyOf(
       int64_t size, const std::vector<CopyDimension>& dimensions);
@@ -58,8 +58,9 @@ class DepthwiseInput {
   static int64_t PlaceOf(const Block& block, const Buffers& at) {
     return at.in.at + block.load.shift;
   }
-  // +0 in the padding, which no load writes. Bands have another one along the
-  // first axis, each; the rest is there after the `first` block of the buffers.
+  // +0 in the padding, which no load writes. Bands of lines have another one
+  // along the first axis, each; the rest is there after the `first` block of
+  // the buffers. Bands of columns have another one along all axes.
   void Clear(const Block& block, const Buffers& at, bool first) const;
   // Loads what lies inside the padding.
   void Load(int operand, const Block& block, const Buffers& at);
@@ -67,9 +68,6 @@ class DepthwiseInput {
             int64_t from, const Bytes& target, int64_t to);
 
  private:
-  int64_t PositionsOf(const Block& block, size_t axis) const {
-    return axis == 0 ? block.shape.lines : shape_.axes[axis].positions;
-  }
   void ClearAlong(const Block& block, const Buffers& at, size_t axis) const;
 
   const DepthwiseShape& shape_;

@@ -161,9 +161,6 @@ class DepthwiseKernel {
                      at.in.in, parts_);
   }
 
-  int64_t PositionsOf(const Block& block, int64_t axis) const {
-    return axis == 0 ? block.in.shape.lines : shape_.axes[axis].positions;
-  }
   static int64_t Product(const Ints& sizes) {
     int64_t product = 1;
     for (const int64_t size : sizes) product *= size;
@@ -184,7 +181,7 @@ class DepthwiseKernel {
     const bool images = plan_.RepeatsImages(block.in.shape.images, rows.parts);
     Ints sizes = {images ? 1 : block.in.shape.images};
     for (int64_t axis = 0; axis + 2 < rank; ++axis)
-      sizes.push_back(PositionsOf(block, axis));
+      sizes.push_back(PositionsOf(shape_, block.in.shape, axis));
     const int64_t places = Product(sizes);
     if (places * rows.parts.number() > kMostRuns)
       return absl::ResourceExhaustedError("too many runs");

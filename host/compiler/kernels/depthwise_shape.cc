@@ -147,11 +147,13 @@ DepthwiseShape ShapeOfGradient(const Node& node) {
 }
 
 DepthwiseBlock DepthwiseBlockOf(const DepthwiseShape& shape, int64_t images,
-                                int64_t lines, const Preset& preset) {
+                                int64_t lines, const Preset& preset,
+                                int64_t columns) {
   const int64_t beat = preset.beat_bytes();
   DepthwiseBlock block;
   block.images = images;
   block.lines = lines;
+  block.columns = columns > 0 ? columns : shape.axes.back().positions;
   const size_t rank = shape.axes.size();
   block.in.resize(rank);
   block.out.resize(rank);
@@ -160,7 +162,7 @@ DepthwiseBlock DepthwiseBlockOf(const DepthwiseShape& shape, int64_t images,
   for (size_t i = rank; i-- > 0;) {
     block.in[i] = in;
     block.out[i] = out;
-    const int64_t positions = i == 0 ? lines : shape.axes[i].positions;
+    const int64_t positions = PositionsOf(shape, block, i);
     in = compiler::RoundUp(in * shape.axes[i].Extent(positions), beat);
     out *= positions;
   }
@@ -171,6 +173,13 @@ DepthwiseBlock DepthwiseBlockOf(const DepthwiseShape& shape, int64_t images,
   return block;
 }
 
+int64_t PositionsOf(const DepthwiseShape& shape, const DepthwiseBlock& block,
+                    size_t axis) {
+  if (axis == 0) return block.lines;
+  return axis + 1 == shape.axes.size() ? block.columns
+                                       : shape.axes[axis].positions;
+}
+
 int64_t DepthwiseLoad::span() const {
   int64_t span = bytes;
   for (const Loop& loop : loops) span += (loop.count - 1) * loop.hbm;
@@ -179,7 +188,8 @@ int64_t DepthwiseLoad::span() const {
 
 DepthwiseLoad DepthwiseLoadOf(const DepthwiseShape& shape,
                               const DepthwiseBlock& block, int64_t image,
-                              int64_t line, const Preset& preset) {
+                              int64_t line, const Preset& preset,
+                              int64_t column) {
   const int64_t beat = preset.beat_bytes();
   DepthwiseLoad load;
   load.from = image * shape.image_in();
@@ -200,8 +210,11 @@ DepthwiseLoad DepthwiseLoadOf(const DepthwiseShape& shape,
   bool empty = false;
   for (size_t i = shape.axes.size(); i-- > 0;) {
     const DepthwiseAxis& axis = shape.axes[i];
-    const int64_t first = i == 0 ? line : 0,
-                  count = i == 0 ? block.lines : axis.positions;
+    const bool last = i > 0 && i + 1 == shape.axes.size();
+    const int64_t first = i == 0 ? line
+                          : last ? column
+                                 : 0,
+                  count = PositionsOf(shape, block, i);
     const DepthwiseAxis::Range inside = axis.Inside(first, count);
     load.from += (inside.begin + first * axis.stride - axis.low) * hbm;
     load.to += inside.begin * block.in[i];

@@ -65,17 +65,22 @@ bool IsDepthwiseGradient(const ir::Node& node);
 // gradients do.
 DepthwiseShape ShapeOfGradient(const ir::Node& node);
 
-// A block: some images, and some positions along the first axis. Strides in
-// bytes, of axes.
+// A block: some images, some positions along the first axis and, if that is
+// another one, along the last axis. Strides in bytes, of axes.
 struct DepthwiseBlock {
-  int64_t images = 1, lines = 1;
+  int64_t images = 1, lines = 1, columns = 1;
   std::vector<int64_t> in, out;
   int64_t image_in = 0, image_out = 0;
   int64_t in_bytes = 0, out_bytes = 0;  // of the block's buffers
 };
-// All windows of the block with their padding; lines of whole beats.
+// All windows of the block with their padding; lines of whole beats. columns 0:
+// all.
 DepthwiseBlock DepthwiseBlockOf(const DepthwiseShape& shape, int64_t images,
-                                int64_t lines, const Preset& preset);
+                                int64_t lines, const Preset& preset,
+                                int64_t columns = 0);
+// Positions of a block along an axis.
+int64_t PositionsOf(const DepthwiseShape& shape, const DepthwiseBlock& block,
+                    size_t axis);
 
 // What a block loads of the input.
 struct DepthwiseLoad {
@@ -93,7 +98,8 @@ struct DepthwiseLoad {
 };
 DepthwiseLoad DepthwiseLoadOf(const DepthwiseShape& shape,
                               const DepthwiseBlock& block, int64_t image,
-                              int64_t line, const Preset& preset);
+                              int64_t line, const Preset& preset,
+                              int64_t column = 0);
 
 }  // namespace systole::lanes
 

@@ -8,6 +8,7 @@
 #include "host/compiler/kernels/gradient_kernel.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -27,16 +28,17 @@ using ir::Ints;
 class GradientKernel {
  public:
   GradientKernel(const DepthwiseShape& shape, Storage result, int64_t lines,
-                 int64_t sets, const Preset& preset, int64_t origin)
+                 int64_t columns, int64_t sets, const Preset& preset,
+                 int64_t origin)
       : shape_(shape),
         preset_(preset),
         sets_count_(sets),
-        most_(DepthwiseBlockOf(shape, shape.images, lines, preset)),
+        most_(DepthwiseBlockOf(shape, shape.images, lines, preset, columns)),
         builder_(preset, origin),
         input_(shape, preset, builder_),
         sums_(shape.taps() * shape.channels, result, preset) {
     // Bands of several images begin with beats.
-    if (lines < shape.axes[0].positions)
+    if (most_.image_out != shape.image_out())
       most_.image_out = compiler::RoundUp(most_.image_out, preset.beat_bytes());
   }
 
@@ -73,26 +75,38 @@ class GradientKernel {
     Bytes gradient;
   };
 
-  // Bands have the images at the same distances.
+  // Bands have the same strides.
   absl::Status ListBlocks() {
-    const int64_t lines = shape_.axes[0].positions;
+    const int64_t lines = shape_.axes[0].positions,
+                  columns = shape_.axes.back().positions;
+    // Of the gradients, if they are not loaded as a whole.
+    const int64_t beat = preset_.beat_bytes();
+    const bool whole = most_.lines == lines && most_.columns == columns;
+    if (!whole && (shape_.images > 1 && shape_.image_out() % beat != 0))
+      return absl::ResourceExhaustedError("no whole beats");
     for (int64_t line = 0; line < lines; line += most_.lines) {
-      DepthwiseBlock layout = DepthwiseBlockOf(
-          shape_, shape_.images, std::min(most_.lines, lines - line), preset_);
-      layout.image_in = most_.image_in;
-      absl::StatusOr<Block> block = input_.BlockOf(layout, 0, line);
-      if (!block.ok()) return block.status();
-      // Of the gradients.
-      const int64_t beat = preset_.beat_bytes();
-      const bool aligned =
-          most_.lines == lines ||
-          (most_.out[0] * line % beat == 0 &&
-           (shape_.images == 1 || shape_.image_out() % beat == 0));
-      if (!aligned) return absl::ResourceExhaustedError("no whole beats");
-      blocks_.push_back(*std::move(block));
+      for (int64_t column = 0; column < columns; column += most_.columns) {
+        DepthwiseBlock layout = DepthwiseBlockOf(
+            shape_, shape_.images, std::min(most_.lines, lines - line), preset_,
+            std::min(most_.columns, columns - column));
+        layout.in = most_.in;
+        layout.image_in = most_.image_in;
+        absl::StatusOr<Block> block = input_.BlockOf(layout, 0, line, column);
+        if (!block.ok()) return block.status();
+        if (!whole && GradientAt(*block) % beat != 0)
+          return absl::ResourceExhaustedError("no whole beats");
+        blocks_.push_back(*std::move(block));
+        if (shape_.axes.size() == 1) break;
+      }
     }
     return absl::OkStatus();
   }
+  // Of a block, in the first image.
+  int64_t GradientAt(const Block& block) const {
+    return block.line * (shape_.image_out() / shape_.axes[0].positions) +
+           block.column * most_.out.back();
+  }
+
   void PlaceAll() {
     const auto sets =
         std::min(sets_count_, static_cast<int64_t>(blocks_.size()));
@@ -196,13 +210,13 @@ class GradientKernel {
   }
 
   void LoadGradient(const Block& block, const Buffers& at) {
-    const int64_t bytes = most_.out[0] * block.shape.lines;
     if (most_.image_out == shape_.image_out()) {
-      builder_.Load(kGradient, 0, at.gradient.at, shape_.images * bytes);
+      builder_.Load(kGradient, 0, at.gradient.at,
+                    shape_.images * shape_.image_out());
       return;
     }
-    builder_.LoadRuns(kGradient, most_.out[0] * block.line, at.gradient.at,
-                      bytes,
+    builder_.LoadRuns(kGradient, GradientAt(block), at.gradient.at,
+                      block.shape.image_out,
                       {{shape_.images, shape_.image_out(), most_.image_out}});
   }
 
@@ -211,12 +225,11 @@ class GradientKernel {
     Ints sizes;
     int64_t lines = 1;
     for (size_t i = 0; i + 1 < shape_.axes.size(); ++i) {
-      sizes.push_back(i == 0 ? block.shape.lines : shape_.axes[i].positions);
+      sizes.push_back(PositionsOf(shape_, block.shape, i));
       lines *= sizes.back();
     }
-    const int64_t positions = shape_.axes.size() == 1
-                                  ? block.shape.lines
-                                  : shape_.axes.back().positions;
+    const int64_t positions =
+        PositionsOf(shape_, block.shape, shape_.axes.size() - 1);
     Ints index(sizes.size(), 0);
     for (int64_t i = 0; i < lines; ++i, ir::Advance(sizes, index)) {
       int64_t in = DepthwiseInput::PlaceOf(block, at.in),
@@ -306,6 +319,17 @@ class GradientKernel {
   std::vector<Buffers> sets_;
 };
 
+// Calls `fits` with sizes of more and more equal parts, until it is true.
+template <typename Fits>
+void EachSize(int64_t count, int64_t parts, const Fits& fits) {
+  int64_t before = 0;
+  for (; parts <= count; parts += std::max<int64_t>(1, parts / 2)) {
+    const int64_t size = compiler::CeilDiv(count, parts);
+    if (size != before && fits(size)) return;
+    before = size;
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<KernelProgram> CompileDepthwiseGradient(const ir::Node& node,
@@ -314,23 +338,33 @@ absl::StatusOr<KernelProgram> CompileDepthwiseGradient(const ir::Node& node,
   const DepthwiseShape shape = ShapeOfGradient(node);
   absl::StatusOr<KernelProgram> best =
       absl::ResourceExhaustedError("no band fits");
+  // Whether it fits.
+  const auto attempt = [&](int64_t lines, int64_t columns, int64_t sets) {
+    absl::StatusOr<KernelProgram> program =
+        GradientKernel(shape, StorageOf(node.type.element), lines, columns,
+                       sets, preset, origin)
+            .Compile();
+    if (!program.ok()) return false;
+    if (!best.ok() || program->expected_cycles < best->expected_cycles)
+      best = std::move(program);
+    return true;
+  };
   const int64_t lines = shape.axes[0].positions;
   for (const int64_t sets : {2, 1}) {
-    int64_t before = 0;
-    for (int64_t bands = sets == 1 ? 1 : std::min<int64_t>(lines, 4);
-         bands <= lines; bands += std::max<int64_t>(1, bands / 2)) {
-      const int64_t band = compiler::CeilDiv(lines, bands);
-      if (band == before) continue;
-      before = band;
-      absl::StatusOr<KernelProgram> program =
-          GradientKernel(shape, StorageOf(node.type.element), band, sets,
-                         preset, origin)
-              .Compile();
-      if (!program.ok()) continue;
-      if (!best.ok() || program->expected_cycles < best->expected_cycles)
-        best = std::move(program);
-      break;
-    }
+    const int64_t first = sets == 1 ? 1 : std::min<int64_t>(lines, 4);
+    EachSize(lines, first,
+             [&](int64_t size) { return attempt(size, 0, sets); });
+  }
+  // The positions of a line follow each other where nothing is between them.
+  if (best.ok() || shape.axes.size() != 2) return best;
+  const int64_t columns = shape.axes.back().positions,
+                beat = preset.beat_bytes();
+  const int64_t position = shape.channels * StorageBytes(Storage::kHalf);
+  const int64_t unit = beat / std::gcd(beat, position);
+  for (const int64_t sets : {2, 1}) {
+    EachSize(columns, 2, [&](int64_t size) {
+      return attempt(1, compiler::RoundUp(size, unit), sets);
+    });
   }
   return best;
 }
