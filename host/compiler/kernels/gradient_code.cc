@@ -19,10 +19,12 @@ using vpu::Op;
 
 class GradientEmitter {
  public:
-  GradientEmitter(const GradientTile& tile, const Preset& preset, int base)
+  GradientEmitter(const GradientTile& tile, const Preset& preset, int base,
+                  int ahead)
       : tile_(tile),
         preset_(preset),
         base_(base),
+        ahead_(ahead),
         timing_(preset, static_cast<int>(tile.rows)),
         registers_(ValuesOf(tile), LaneRegisters::kAll) {}
 
@@ -122,79 +124,70 @@ class GradientEmitter {
     }
   }
 
-  // What a chain's step needs: a gradient and the inputs that it meets.
-  struct Step {
-    int64_t image, turn;
-    int gradient;  // value; the inputs are those behind it
-  };
+  // A step of all chains of a turn needs a gradient and the inputs that it
+  // meets; these values are loaded in their order, ahead of what needs them
+  // while there are registers.
   absl::Status Iteration() {
-    std::vector<Step> steps;
-    int value = 0;
-    for (int64_t image = 0; image < tile_.images; ++image) {
-      for (int64_t turn = 0; turn < tile_.turns; ++turn) {
-        steps.push_back({image, turn, value});
-        value += 1 + SumsOf(tile_);
-      }
-    }
-    if (absl::Status s = LoadStep(steps[0]); !s.ok()) return s;
-    for (size_t i = 0; i < steps.size(); ++i) {
-      // Loads run ahead where there are registers.
-      const bool ahead = 2 * (1 + SumsOf(tile_)) <= 2 * vpu::kBankRegs;
-      if (ahead && i + 1 < steps.size()) {
-        if (absl::Status s = LoadStep(steps[i + 1]); !s.ok()) return s;
-      }
-      Add(steps[i]);
-      if (!ahead && i + 1 < steps.size()) {
-        if (absl::Status s = LoadStep(steps[i + 1]); !s.ok()) return s;
+    const int inputs = SumsOf(tile_), steps = ValuesOf(tile_) / (1 + inputs);
+    for (int step = 0; step < steps; ++step) {
+      const int gradient = step * (1 + inputs);
+      for (int sum = 0; sum < inputs; ++sum) {
+        const int input = gradient + 1 + sum;
+        while (loaded_ <= input) {
+          if (!Load()) return absl::ResourceExhaustedError("registers");
+        }
+        Add(step, sum, registers_.Of(gradient), registers_.Of(input));
+        registers_.Release(registers_.Of(input));
+        if (sum + 1 == inputs) registers_.Release(registers_.Of(gradient));
+        while (loaded_ <= input + ahead_ && loaded_ < ValuesOf(tile_) &&
+               Load()) {
+        }
       }
     }
     return absl::OkStatus();
   }
 
-  absl::Status LoadStep(const Step& step) {
-    const auto load = [&](int value, int address, int stride, int64_t at) {
-      // The free register that is ready first.
-      const int reg = registers_.FreeWith(LaneRegisters::kLoads, [this](int r) {
-        const int64_t now = timing_.now();
-        return std::max<int64_t>(0, timing_.ReadyAt(r) - now) +
-               std::max<int64_t>(0, timing_.FreeAt(r) - now);
-      });
-      if (reg < 0) return absl::ResourceExhaustedError("registers");
-      Put(Make(Op::kLd16, reg, address, stride, static_cast<int32_t>(at)));
-      registers_.Hold(reg, value);
-      return absl::OkStatus();
-    };
-    absl::Status s = load(
-        step.gradient, kGradient, kRowGradient,
-        step.image * tile_.image_gradient + step.turn * tile_.turn_gradient);
-    const int64_t in = step.image * tile_.image_in + step.turn * tile_.turn_in;
-    for (int sum = 0; s.ok() && sum < SumsOf(tile_); ++sum)
-      s = load(step.gradient + 1 + sum, kIn, kRowIn, in + tile_.sums[sum].in);
-    return s;
+  // Loads the next value into the free register that is ready first, if there
+  // is one.
+  bool Load() {
+    const int reg = registers_.FreeWith(LaneRegisters::kLoads, [this](int r) {
+      const int64_t now = timing_.now();
+      return std::max<int64_t>(0, timing_.ReadyAt(r) - now) +
+             std::max<int64_t>(0, timing_.FreeAt(r) - now);
+    });
+    if (reg < 0) return false;
+    const int step = loaded_ / (1 + SumsOf(tile_)),
+              value = loaded_ % (1 + SumsOf(tile_));
+    const int64_t image = step / tile_.turns, turn = step % tile_.turns;
+    const int64_t at =
+        value == 0 ? image * tile_.image_gradient + turn * tile_.turn_gradient
+                   : image * tile_.image_in + turn * tile_.turn_in +
+                         tile_.sums[value - 1].in;
+    Put(Make(Op::kLd16, reg, value == 0 ? kGradient : kIn,
+             value == 0 ? kRowGradient : kRowIn, static_cast<int32_t>(at)));
+    registers_.Hold(reg, loaded_++);
+    return true;
   }
 
-  void Add(const Step& step) {
-    for (int sum = 0; sum < SumsOf(tile_); ++sum) {
-      const int chain = static_cast<int>(step.turn) * SumsOf(tile_) + sum;
-      const int in = registers_.Of(step.gradient + 1 + sum);
-      // The last of an odd number of steps stays in its register.
-      const bool stays =
-          step.image + 1 == tile_.images && tile_.images % 2 != 0;
-      Instr x = Make(Op::kFma,
-                     SumRegister(chain, stays ? step.image : step.image + 1),
-                     in, registers_.Of(step.gradient));
-      x.c = static_cast<uint8_t>(SumRegister(chain, step.image));
-      Put(x);
-      registers_.Release(in);
-    }
-    registers_.Release(registers_.Of(step.gradient));
+  void Add(int step, int sum, int gradient, int input) {
+    const int64_t image = step / tile_.turns;
+    const int chain =
+        static_cast<int>(step % tile_.turns) * SumsOf(tile_) + sum;
+    // The last of an odd number of steps stays in its register.
+    const bool stays = image + 1 == tile_.images && tile_.images % 2 != 0;
+    Instr x = Make(Op::kFma, SumRegister(chain, stays ? image : image + 1),
+                   input, gradient);
+    x.c = static_cast<uint8_t>(SumRegister(chain, image));
+    Put(x);
   }
 
   const GradientTile& tile_;
   const Preset& preset_;
   const int base_;
+  const int ahead_;  // values
   LaneTiming timing_;
   LaneRegisters registers_;
+  int loaded_ = 0;  // values
   GradientCode code_;
 };
 
@@ -207,7 +200,15 @@ std::vector<int64_t> GradientRun::Arguments() const {
 
 absl::StatusOr<GradientCode> EmitGradient(const GradientTile& tile,
                                           const Preset& preset, int base) {
-  return GradientEmitter(tile, preset, base).Run();
+  absl::StatusOr<GradientCode> best = absl::ResourceExhaustedError("registers");
+  for (const int ahead : {2, 4, 6, 8, 10}) {
+    absl::StatusOr<GradientCode> code =
+        GradientEmitter(tile, preset, base, ahead).Run();
+    if (!best.ok() ||
+        (code.ok() && code->iteration_cycles < best->iteration_cycles))
+      best = std::move(code);
+  }
+  return best;
 }
 
 }  // namespace systole::lanes

@@ -137,8 +137,13 @@ class GradientKernel {
     size_t along = 0;
     for (size_t i = 0; i < taps.size(); ++i)
       if (taps[i] > taps[along]) along = i;
+    // By the loads of a term's inputs and gradient, and the instructions.
+    const auto cost = [](int64_t sums, int64_t rows, int64_t parts) {
+      return parts * std::max(2 * sums + 1, (sums + 1) * rows / 2);
+    };
     by_channels_ = even && channels > 1 && channels <= preset_.vector_rows() &&
-                   2 * channels >= taps[along];
+                   cost(shape_.taps(), channels, 1) <
+                       cost(shape_.taps() / taps[along], taps[along], channels);
     if (!by_channels_ && taps[along] <= preset_.vector_rows()) {
       tile_.rows = taps[along];
       tile_.row_in = strides[along];
