@@ -380,6 +380,20 @@ TEST_P(DepthwiseTest, BandsOfGradients) {
   Check(c);
 }
 
+// A line of all images does not fit.
+TEST_P(DepthwiseTest, ColumnsOfGradients) {
+  const Preset& preset = *FindPreset(GetParam());
+  if (preset.cols > 32) GTEST_SKIP();
+  const int64_t channels = 2 * preset.cols, images = 12;
+  const int64_t columns = preset.ub_bytes / (3 * 2 * channels * images) + 5;
+  for (const int64_t low : {1, 0, -2}) {
+    Conv c = GradientOfKernel(channels, images, {5, columns}, {5, columns});
+    c.low[1] = low;
+    c.high[1] = 2 - low;
+    Check(c);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Presets, DepthwiseTest,
                          testing::Values("mini", "lite", "v2"));
 

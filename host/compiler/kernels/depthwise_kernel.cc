@@ -69,11 +69,12 @@ class DepthwiseKernel {
     const int64_t line_out = shape_.image_out() / lines;
     for (int64_t image = 0; image < shape_.images; image += most.images) {
       for (int64_t line = 0; line < lines; line += most.lines) {
-        absl::StatusOr<DepthwiseInput::Block> in = input_.BlockOf(
-            DepthwiseBlockOf(shape_,
-                             std::min(most.images, shape_.images - image),
-                             std::min(most.lines, lines - line), preset_),
-            image, line);
+        DepthwiseBlock layout = DepthwiseBlockOf(
+            shape_, std::min(most.images, shape_.images - image),
+            std::min(most.lines, lines - line), preset_);
+        if (most.stacked) Stack(shape_, layout);
+        absl::StatusOr<DepthwiseInput::Block> in =
+            input_.BlockOf(layout, image, line);
         if (!in.ok()) return in.status();
         blocks_.push_back(
             {*std::move(in), image * shape_.image_out() + line * line_out});
@@ -175,11 +176,11 @@ class DepthwiseKernel {
   // Runs for each image or group of rows, place along the axes outside the
   // tiles, and parts of tiles and channels.
   absl::Status Compute(const Block& block, const Buffers& at) {
-    const DepthwisePlan::Rows rows =
-        plan_.RowsOf(shape_, block.in.shape.lines, preset_);
+    const DepthwiseWork work = WorkOf(shape_, block.in.shape);
+    const DepthwisePlan::Rows rows = plan_.RowsOf(shape_, work.lines, preset_);
     const auto rank = static_cast<int64_t>(shape_.axes.size());
-    const bool images = plan_.RepeatsImages(block.in.shape.images, rows.parts);
-    Ints sizes = {images ? 1 : block.in.shape.images};
+    const bool images = plan_.RepeatsImages(work.images, rows.parts);
+    Ints sizes = {images ? 1 : work.images};
     for (int64_t axis = 0; axis + 2 < rank; ++axis)
       sizes.push_back(PositionsOf(shape_, block.in.shape, axis));
     const int64_t places = Product(sizes);
@@ -196,7 +197,7 @@ class DepthwiseKernel {
       for (int64_t axis = 0; axis + 2 < rank; ++axis)
         Move(place, static_cast<int>(axis), index[1 + axis]);
       if (images) {
-        const Times times{block.in.shape.images, plan_.image_in,
+        const Times times{work.images, plan_.image_in,
                           block.in.shape.image_out};
         for (int64_t group = 0; group < rows.parts.number(); ++group) {
           Place first = place;
@@ -236,7 +237,7 @@ class DepthwiseKernel {
   void Tiles(const Block& block, const Buffers& at, const Place& place,
              int64_t rows, const Times& times) {
     const DepthwiseParts chunks = plan_.ChunksOf(shape_);
-    EachPart(plan_.TilesOf(shape_, block.in.shape.lines),
+    EachPart(plan_.TilesOf(shape_, WorkOf(shape_, block.in.shape).lines),
              [&](int64_t tile, int64_t tiles) {
                EachPart(chunks, [&](int64_t channel, int64_t count) {
                  Place first = place;
@@ -263,6 +264,13 @@ class DepthwiseKernel {
 
   // Stores whole beats; what is left goes before the next block's results.
   void Store(const Block& block, const Buffers& at, const Buffers& next) {
+    if (block.in.shape.stacked) {
+      const KernelBuilder::Repeat images{
+          block.in.shape.images, shape_.image_out(), block.in.shape.image_out};
+      builder_.StoreRuns(kResult, block.to, at.out.at, shape_.image_out(),
+                         {images});
+      return;
+    }
     const int64_t lead = LeadOf(block), bytes = lead + block.in.shape.out_bytes;
     const int64_t rest = block.tail.empty() ? 0 : bytes % preset_.beat_bytes();
     if (bytes > rest)

@@ -61,6 +61,7 @@ class DepthwisePlanner {
 
   struct Cut {
     int64_t images, lines, sets;
+    bool stacked = false;
   };
   struct Tried {
     DepthwisePlan plan;
@@ -83,10 +84,23 @@ class DepthwisePlanner {
     for (const int64_t sets : {2, 1}) {
       each(shape_.images, 1, [&](int64_t images) {
         cuts.push_back({images, lines, sets});
+        if (images > 1 && CanStack())
+          cuts.push_back({images, lines, sets, /*stacked=*/true});
       });
       each(lines, 2, [&](int64_t size) { cuts.push_back({1, size, sets}); });
     }
     return cuts;
+  }
+
+  // Images with few lines leave registers half empty. Their results are stored
+  // one by one.
+  bool CanStack() const {
+    const DepthwiseAxis& axis = shape_.axes[0];
+    const int64_t line = shape_.image_out() / axis.positions;
+    return last_ == 1 && axis.stride == 1 &&
+           axis.positions < preset_.vector_rows() &&
+           shape_.image_out() % preset_.beat_bytes() == 0 &&
+           line * axis.Extent(axis.positions) % preset_.beat_bytes() == 0;
   }
 
   int64_t Positions(int axis, int64_t lines) const {
@@ -113,17 +127,17 @@ class DepthwisePlanner {
       plan.rows_axis = rows;
       plan.tiles_axis = last_ == 0 ? -1 : rows == last_ ? last_ - 1 : last_;
       const DepthwiseAxis& dense = shape_.axes[last_];
-      const int64_t least = LeastLines(block.lines);
+      const int64_t least = LeastLines(block.lines),
+                    lines = WorkOf(shape_, block).lines;
       if (dense.stride == 1)
         plan.beside = std::clamp<int64_t>(preset_.cols / shape_.channels, 1,
                                           Positions(last_, least));
       plan.width =
           CeilDiv(shape_.channels, CeilDiv(shape_.channels, preset_.cols));
       const int64_t most_outer =
-          last_ == 0 ? 1
-                     : Positions(last_ - 1, last_ == 1 ? least : block.lines);
+          last_ == 0 ? 1 : Positions(last_ - 1, last_ == 1 ? least : lines);
       const int64_t most_inner =
-          Positions(last_, last_ == 0 ? least : block.lines) / plan.beside;
+          Positions(last_, last_ == 0 ? least : lines) / plan.beside;
       for (int64_t a = 1; a <= std::min(kMostAlong, most_outer); ++a) {
         for (int64_t b = 1; b <= std::min(kMostAlong, most_inner); ++b) {
           if (a * b > (Rounds() ? kMostOutputs - 3 : kMostOutputs)) break;
@@ -132,7 +146,7 @@ class DepthwisePlanner {
                   static_cast<int64_t>(shape_.passes.size()) >
               vpu::kImemWords - base_ - kSpareWords)
             break;
-          plan.code.tile_cycles = TileCycles(plan, block.lines);
+          plan.code.tile_cycles = TileCycles(plan, lines);
           plan.code.chunk_cycles = kChunkCycles;
           tiles.emplace(BlockCycles(plan), plan);
         }
@@ -216,7 +230,8 @@ class DepthwisePlanner {
 
   // Of the vector unit, for a block, with the plan's code.
   double BlockCycles(const DepthwisePlan& plan) const {
-    const int64_t lines = plan.block.lines, images = plan.block.images;
+    const DepthwiseWork work = WorkOf(shape_, plan.block);
+    const int64_t lines = work.lines;
     int64_t places = 1;
     for (int axis = 0; axis + 1 < last_; ++axis)
       places *= Positions(axis, lines);
@@ -233,16 +248,18 @@ class DepthwisePlanner {
               runs * places *
               (plan.RunCycles(tiles, times, chunks) + kRunCycles));
         };
-        if (plan.RepeatsImages(images, rows)) return add(rows.number(), images);
-        each(rows, [&](int64_t times) { add(images, times); });
+        if (plan.RepeatsImages(work.images, rows))
+          return add(rows.number(), work.images);
+        each(rows, [&](int64_t times) { add(work.images, times); });
       });
     });
     return cycles;
   }
 
   std::optional<Tried> PlanFor(const Cut& cut, const DepthwisePlan* made) {
-    const DepthwiseBlock block =
+    DepthwiseBlock block =
         DepthwiseBlockOf(shape_, cut.images, cut.lines, preset_);
+    if (cut.stacked) Stack(shape_, block);
     Tried tried{{}, cut};
     double work = 0;
     if (made != nullptr) {
@@ -299,7 +316,7 @@ class DepthwisePlanner {
         plan.tile.by_element = variant % 2 == 0;
         plan.tile.ahead = 4 * (1 + variant / 2);
         const int64_t rows =
-            plan.RowsOf(shape_, plan.block.lines, preset_).rows;
+            plan.RowsOf(shape_, WorkOf(shape_, plan.block).lines, preset_).rows;
         absl::StatusOr<DepthwiseCode> code =
             EmitDepthwise(plan.tile, rows, preset_, base_);
         if (!code.ok()) continue;

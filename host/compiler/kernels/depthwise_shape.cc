@@ -173,6 +173,18 @@ DepthwiseBlock DepthwiseBlockOf(const DepthwiseShape& shape, int64_t images,
   return block;
 }
 
+void Stack(const DepthwiseShape& shape, DepthwiseBlock& block) {
+  block.stacked = true;
+  block.image_out = block.out[0] * shape.axes[0].Extent(block.lines);
+  block.out_bytes = block.images * block.image_out;
+}
+
+DepthwiseWork WorkOf(const DepthwiseShape& shape, const DepthwiseBlock& block) {
+  if (!block.stacked) return {block.images, block.lines};
+  return {1,
+          (block.images - 1) * shape.axes[0].Extent(block.lines) + block.lines};
+}
+
 int64_t PositionsOf(const DepthwiseShape& shape, const DepthwiseBlock& block,
                     size_t axis) {
   if (axis == 0) return block.lines;

@@ -69,6 +69,9 @@ DepthwiseShape ShapeOfGradient(const ir::Node& node);
 // another one, along the last axis. Strides in bytes, of axes.
 struct DepthwiseBlock {
   int64_t images = 1, lines = 1, columns = 1;
+  // Results of images are as far apart as their inputs, so that all lines,
+  // those of the padding too, count as those of one image.
+  bool stacked = false;
   std::vector<int64_t> in, out;
   int64_t image_in = 0, image_out = 0;
   int64_t in_bytes = 0, out_bytes = 0;  // of the block's buffers
@@ -78,6 +81,14 @@ struct DepthwiseBlock {
 DepthwiseBlock DepthwiseBlockOf(const DepthwiseShape& shape, int64_t images,
                                 int64_t lines, const Preset& preset,
                                 int64_t columns = 0);
+// Stacked images of two axes, all positions of each, without stride along the
+// first one.
+void Stack(const DepthwiseShape& shape, DepthwiseBlock& block);
+// Images and lines whose results are computed.
+struct DepthwiseWork {
+  int64_t images, lines;
+};
+DepthwiseWork WorkOf(const DepthwiseShape& shape, const DepthwiseBlock& block);
 // Positions of a block along an axis.
 int64_t PositionsOf(const DepthwiseShape& shape, const DepthwiseBlock& block,
                     size_t axis);
