@@ -67,12 +67,15 @@ class DepthwiseEmitter {
     Repeat(Argument(kDepthwiseChunks), chunk);
     Put(Make(Op::kHalt, 0));
     if (Next() > kMostWords) return TooLong();
-    const auto begin = code_.words.begin() - base_;
-    code_.tile_cycles =
-        IterationCycles({begin + body, begin + end}, rows_, preset_);
-    constexpr int kLatency = 32;  // of the first loads and the last sums
-    code_.chunk_cycles = times - chunk + Next() - behind + kLatency;
+    const auto cycles = [&](int from, int to) {
+      const auto first = code_.words.begin() - base_;
+      return static_cast<int64_t>(
+          IterationCycles({first + from, first + to}, rows_, preset_));
+    };
+    code_.tile_cycles = cycles(body, end);
     code_.times_cycles = body - times + behind - end;
+    code_.chunk_cycles = std::max<int64_t>(
+        0, cycles(chunk, Next() - 1) - code_.tile_cycles - code_.times_cycles);
     return std::move(code_);
   }
 
@@ -214,6 +217,7 @@ class DepthwiseEmitter {
   void HoldWeights() {
     registers_ =
         LaneRegisters(static_cast<int>(uses_.size()), LaneRegisters::kAll);
+    if (!tile_.holds) return;
     const int moved = std::min(weights_, vpu::kBankRegs);
     const int held = weights_ <= moved + kMostHeld ? weights_ : moved;
     Put(Make(Op::kVl, 0, Argument(kDepthwiseRows), 0, 1));
@@ -255,6 +259,7 @@ class DepthwiseEmitter {
     PutLoad(half ? Op::kLd16 : Op::kLd32, *reg, Argument(kDepthwiseIn), kRowIn,
             elements_[element]);
     registers_.Hold(*reg, Element(element));
+    ++code_.loads;
     return half ? absl::OkStatus() : Round(*reg, element);
   }
 

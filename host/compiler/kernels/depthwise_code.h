@@ -45,6 +45,9 @@ struct DepthwiseTile {
   // Whether all taps of an element follow each other, or all elements of a tap
   // along the inner axis.
   bool by_element = false;
+  // Whether weights stay in registers for all tiles: the tiles of other
+  // channels then wait for the ones before.
+  bool holds = true;
   int ahead = 8;  // terms for which operands are loaded before, at most
 
   int64_t outputs() const { return axes[0].outputs * axes[1].outputs; }
@@ -58,6 +61,7 @@ struct DepthwiseCode {
   int64_t tile_cycles = 0;   // expected, of a tile with the given rows
   int64_t chunk_cycles = 0;  // of a chunk, beside its tiles
   int64_t times_cycles = 0;  // each time
+  int64_t loads = 0;         // of elements, of a tile
 };
 
 // Arguments of a run: addresses of the first window, output, and line of

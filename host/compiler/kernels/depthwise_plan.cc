@@ -54,7 +54,7 @@ class DepthwisePlanner {
 
  private:
   static constexpr int64_t kMostOutputs = 16, kMostAlong = 14;
-  static constexpr int64_t kRunCycles = 24;    // of a run, beside its chunks
+  static constexpr int64_t kRunCycles = 56;    // of a run, beside its chunks
   static constexpr int64_t kChunkCycles = 60;  // of a chunk, beside its tiles
   static constexpr int64_t kSpareWords = 160;  // code beside the terms
   static constexpr size_t kTriedTiles = 6, kTriedCuts = 2;
@@ -202,6 +202,17 @@ class DepthwisePlanner {
     return shape_.input == Storage::kWord && shape_.input_parts() == 1;
   }
 
+  // Whether all rows of all elements lie in one bank of the unified buffer, so
+  // that the two units that load take turns.
+  bool IsOneBank(const DepthwiseTile& tile) const {
+    const int64_t turn = preset_.word_bytes() * preset_.ub_banks;
+    const auto whole = [&](int64_t bytes) { return bytes % turn == 0; };
+    bool one = whole(tile.row_in);
+    for (const DepthwiseTile::Axis& axis : tile.axes)
+      one = one && whole(axis.window) && whole(axis.tap);
+    return one && std::all_of(tile.outer.begin(), tile.outer.end(), whole);
+  }
+
   // Of the busiest unit.
   int64_t TileCycles(const DepthwisePlan& plan, int64_t lines) const {
     const DepthwiseTile& tile = plan.tile;
@@ -223,7 +234,8 @@ class DepthwisePlanner {
         std::max<int64_t>(0, passes * tile.taps() * tile.axes[0].outputs - 10);
     const int64_t loads = passes * elements;
     return std::max({operations * CeilDiv(rows, preset_.sublanes) / 2,
-                     (loads * rows + weights) / 2, outputs * rows,
+                     (loads * rows + weights) / (IsOneBank(tile) ? 1 : 2),
+                     outputs * rows,
                      operations + loads + outputs + 3 * weights}) +
            8;
   }
@@ -311,10 +323,11 @@ class DepthwisePlanner {
     for (const auto& [cycles, choice] : tiles) {
       if (emitted == kTriedTiles) break;
       bool works = false;
-      for (int variant = 0; variant < 6; ++variant) {
+      for (int variant = 0; variant < 12; ++variant) {
         DepthwisePlan plan = choice;
         plan.tile.by_element = variant % 2 == 0;
-        plan.tile.ahead = 4 * (1 + variant / 2);
+        plan.tile.ahead = 4 * (1 + variant / 2 % 3);
+        plan.tile.holds = variant < 6;
         const int64_t rows =
             plan.RowsOf(shape_, WorkOf(shape_, plan.block).lines, preset_).rows;
         absl::StatusOr<DepthwiseCode> code =
@@ -322,6 +335,9 @@ class DepthwisePlanner {
         if (!code.ok()) continue;
         works = true;
         plan.code = *std::move(code);
+        if (IsOneBank(plan.tile))
+          plan.code.tile_cycles =
+              std::max(plan.code.tile_cycles, plan.code.loads * rows);
         std::optional<Tried> next = PlanFor(tried.cut, &plan);
         if (next && (!best || next->cycles < best->cycles))
           best = std::move(next);

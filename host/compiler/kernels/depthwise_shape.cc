@@ -163,7 +163,12 @@ DepthwiseBlock DepthwiseBlockOf(const DepthwiseShape& shape, int64_t images,
     block.in[i] = in;
     block.out[i] = out;
     const int64_t positions = PositionsOf(shape, block, i);
+    const int64_t dense = in * shape.axes[i].size;
     in = compiler::RoundUp(in * shape.axes[i].Extent(positions), beat);
+    // Lines that follow each other begin in other banks.
+    const int64_t word = preset.word_bytes();
+    const bool line = i > 0 && i + 1 == rank && dense % beat == 0;
+    if (line && word % beat == 0 && in / word % 2 == 0) in += word;
     out *= positions;
   }
   block.image_in = in;
