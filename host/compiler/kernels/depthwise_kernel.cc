@@ -118,12 +118,12 @@ class DepthwiseKernel {
     const DepthwiseTile& tile = plan_.tile;
     absl::StatusOr<DepthwiseSplit> split =
         AddSplit(words, shape_.weights, shape_.weight_parts(),
-                 shape_.taps() * tile.weights_line, preset_);
+                 shape_.taps() * tile.weights_line, /*many=*/false, preset_);
     if (!split.ok()) return split.status();
     split_weights_ = *split;
     if (plan_.splits) {
       split = AddSplit(words, shape_.input, shape_.input_parts(), tile.part,
-                       preset_);
+                       /*many=*/true, preset_);
       if (!split.ok()) return split.status();
       split_input_ = *split;
     }

@@ -51,7 +51,7 @@ void DepthwiseSplit::Run(KernelBuilder& builder, const Preset& preset,
 
 absl::StatusOr<DepthwiseSplit> AddSplit(std::vector<uint64_t>& words,
                                         Storage storage, int64_t parts,
-                                        int64_t distance,
+                                        int64_t distance, bool many,
                                         const Preset& preset) {
   LaneGraph graph;
   LanePlaces places;
@@ -65,7 +65,7 @@ absl::StatusOr<DepthwiseSplit> AddSplit(std::vector<uint64_t>& words,
   }
   const absl::StatusOr<LaneCode> code =
       Emit(graph, stores, places, preset, static_cast<int>(words.size()),
-           Loop::kRows, /*many_rows=*/true);
+           Loop::kRows, many);
   if (!code.ok()) return code.status();
   words.insert(words.end(), code->words.begin(), code->words.end());
   return DepthwiseSplit{code->main,

@@ -32,11 +32,12 @@ struct DepthwiseSplit {
            const Bytes& parts) const;
 };
 
-// Appends the code; parts lie `distance` bytes apart. ResourceExhausted: the
-// instruction memory.
+// Appends the code, for a few rows or for `many`; parts lie `distance` bytes
+// apart. ResourceExhausted: the instruction memory.
 absl::StatusOr<DepthwiseSplit> AddSplit(std::vector<uint64_t>& words,
                                         Storage storage, int64_t parts,
-                                        int64_t distance, const Preset& preset);
+                                        int64_t distance, bool many,
+                                        const Preset& preset);
 
 }  // namespace systole::lanes
 

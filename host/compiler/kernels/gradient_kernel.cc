@@ -196,6 +196,10 @@ class GradientKernel {
       tile.sums.assign(all_.begin() + begin, all_.begin() + end);
       Group group;
       for (const int several : {0, 1}) {
+        // Sections that end within a position.
+        if (several == 0 &&
+            (images_ == 1 || ir::kSectionTerms % shape_.images == 0))
+          continue;
         tile.images = several == 1 ? images_ : 1;
         absl::StatusOr<GradientCode> code =
             EmitGradient(tile, preset_, static_cast<int>(words.size()));
