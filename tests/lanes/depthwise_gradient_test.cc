@@ -4,6 +4,8 @@
 // Gradients of the kernels of depthwise convolutions, to the bit.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <random>
 #include <string>
 
 #include "systole/gen/presets.h"
@@ -112,6 +114,32 @@ TEST_P(DepthwiseGradientTest, ColumnsOfGradients) {
     c.low[1] = low;
     c.high[1] = 2 - low;
     Check(c);
+  }
+}
+
+// Any sizes; some are left to the array. SYSTOLE_ROUNDS: how many.
+TEST_P(DepthwiseGradientTest, RandomShapes) {
+  const char* rounds = std::getenv("SYSTOLE_ROUNDS");
+  std::mt19937_64 random(2);
+  const auto pick = [&random](int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() % (high - low + 1));
+  };
+  for (int i = 0; i < (rounds == nullptr ? 20 : std::atoi(rounds)); ++i) {
+    Conv c = GradientOfKernel(pick(2, 90), pick(1, 14), {1, 1}, {1, 1},
+                              pick(0, 1) == 0 ? "f32" : "bf16");
+    c.infinities = pick(0, 3) == 0;
+    c.outputs = pick(0, 5) == 0 ? 2 : 1;
+    for (size_t d = 0; d < 2; ++d) {
+      c.size[d] = pick(1, 24);
+      c.window[d] = pick(1, 24);
+      c.stride[d] = pick(1, 2);
+      c.dilation[d] = pick(1, 2);
+      c.low[d] = pick(-1, 3);
+      // One to four taps.
+      const int64_t extent = (c.window[d] - 1) * c.dilation[d] + 1;
+      c.high[d] = extent - c.low[d] - c.size[d] + pick(0, 3) * c.stride[d];
+    }
+    check_.Check(ConvolutionText(c), ++seed_, /*host_operations=*/9);
   }
 }
 

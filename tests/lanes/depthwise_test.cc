@@ -4,6 +4,10 @@
 // Convolutions in groups of few features, on the vector unit, to the bit.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <random>
 #include <string>
 #include <utility>
 
@@ -250,6 +254,36 @@ TEST_P(DepthwiseTest, GradientsOfInputs) {
     Check(c, 4);
     c.base = {1, 3};
     Check(c, 3);
+  }
+}
+
+// Any sizes; some are left to the array. SYSTOLE_ROUNDS: how many.
+TEST_P(DepthwiseTest, RandomShapes) {
+  const char* rounds = std::getenv("SYSTOLE_ROUNDS");
+  std::mt19937_64 random(1);
+  const auto pick = [&random](int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() % (high - low + 1));
+  };
+  for (int i = 0; i < (rounds == nullptr ? 30 : std::atoi(rounds)); ++i) {
+    Conv c = Channels(pick(2, 70), pick(0, 1) == 0 ? "f32" : "bf16");
+    c.batch = pick(1, 5);
+    c.outputs = pick(0, 5) == 0 ? 2 : 1;
+    c.infinities = pick(0, 3) == 0;
+    c.precision = std::array{"DEFAULT", "HIGH", "HIGHEST"}[pick(0, 2)];
+    for (size_t d = 0; d < 2; ++d) {
+      c.size[d] = pick(1, 24);
+      c.window[d] = pick(1, 5);
+      c.stride[d] = pick(1, 3);
+      c.dilation[d] = pick(1, 3);
+      c.base[d] = pick(0, 6) == 0 ? 2 : 1;
+      c.reversal[d] = pick(0, 1);
+      c.low[d] = pick(-1, 4);
+      // At least one window.
+      const int64_t extent = (c.window[d] - 1) * c.dilation[d] + 1,
+                    dilated = c.low[d] + (c.size[d] - 1) * c.base[d] + 1;
+      c.high[d] = std::max(extent - dilated, pick(-1, 3));
+    }
+    check_.Check(ConvolutionText(c), ++seed_, /*host_operations=*/9);
   }
 }
 

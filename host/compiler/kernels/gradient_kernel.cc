@@ -224,9 +224,11 @@ class GradientKernel {
                     shape_.images * shape_.image_out());
       return;
     }
+    std::vector<KernelBuilder::Repeat> images;
+    if (shape_.images > 1)
+      images = {{shape_.images, shape_.image_out(), most_.image_out}};
     builder_.LoadRuns(kGradient, GradientAt(block), at.gradient.at,
-                      block.shape.image_out,
-                      {{shape_.images, shape_.image_out(), most_.image_out}});
+                      block.shape.image_out, images);
   }
 
   // Positions of the axes before the last one, and runs along that.
