@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <limits>
 #include <random>
 #include <utility>
 
@@ -109,6 +110,21 @@ constexpr char kHalves[] = R"(module @m {
   %b = i16[301] hlo.multiply(%n, %n)
   %c = f32[300] hlo.reduce_precision(%f), exponent_bits=4, mantissa_bits=3
   return %a as "a", %b as "b", %c as "c"
+}
+)";
+
+// Depthwise convolutions, of one and of several passes, and a gradient of the
+// kernel whose sums have two sections.
+constexpr char kDepthwise[] = R"(module @m {
+  %x = f32[8,9,21,3] parameter(), name="x"
+  %k = f32[3,2,1,3] parameter(), name="k"
+  %y = f32[8,11,24,3] parameter(), name="y"
+  %c = f32[8,5,21,3] hlo.convolution(%x, %k), stride=[2, 1], low=[1, 0], high=[1, 1], lhs_dilation=[1, 1], rhs_dilation=[1, 1], reversal=[0, 0], input_feature=3, input_spatial=[1, 2], kernel_input_feature=2, kernel_output_feature=3, kernel_spatial=[0, 1], output_feature=3, output_spatial=[1, 2], feature_group_count=3, precision=HIGH
+  %d = f32[8,9,22,3] hlo.convolution(%x, %k), stride=[1, 1], low=[1, 1], high=[1, 1], lhs_dilation=[1, 1], rhs_dilation=[1, 1], reversal=[0, 0], input_feature=3, input_spatial=[1, 2], kernel_input_feature=2, kernel_output_feature=3, kernel_spatial=[0, 1], output_feature=3, output_spatial=[1, 2], feature_group_count=3
+  %p = bf16[8,9,21,3] hlo.convert(%x)
+  %q = bf16[8,11,24,3] hlo.convert(%y)
+  %e = f32[3,2,1,3] hlo.convolution(%p, %q), stride=[1, 1], low=[2, 2], high=[2, 2], lhs_dilation=[1, 1], rhs_dilation=[1, 1], reversal=[0, 0], input_batch=3, input_feature=0, input_spatial=[1, 2], kernel_input_feature=0, kernel_output_feature=3, kernel_spatial=[1, 2], output_batch=2, output_feature=3, output_spatial=[0, 1], batch_group_count=3
+  return %c as "c", %d as "d", %e as "e"
 }
 )";
 
@@ -319,6 +335,20 @@ TEST(FaultTest, WrongHalvesAreSeen) {
       if (random() % 2 != 0) v = -v;
       if (random() % 16 == 0) v = std::nanf("");
     }
+  });
+}
+
+TEST(FaultTest, WrongSumsOfTapsAreSeen) {
+  ExpectSeen(kDepthwise, 200, 20, [](ir::Literals& inputs) {
+    std::mt19937_64 random(7);
+    for (ir::Literal& input : inputs) {
+      for (float& v : input.values<float>()) {
+        v = 1 + static_cast<float>(random() % (1 << 23)) / (1 << 23);
+        v = std::ldexp(v, static_cast<int>(random() % 8));
+        if (random() % 2 != 0) v = -v;
+      }
+    }
+    inputs[0].values<float>()[7] = std::numeric_limits<float>::infinity();
   });
 }
 

@@ -14,6 +14,11 @@
 
 namespace systole::lanes {
 
+// Cycles an iteration of a long loop, the instructions `words`, whose registers
+// have `rows` rows; the unified buffer refuses nothing.
+double IterationCycles(const std::vector<uint64_t>& words, int64_t rows,
+                       const Preset& preset);
+
 // Cycles a row of a long loop, the instructions from `first` on, that computes
 // `groups` groups of rows, of a register each, in an iteration; the unified
 // buffer refuses nothing.

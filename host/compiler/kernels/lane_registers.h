@@ -75,6 +75,21 @@ class LaneRegisters {
     return -1;
   }
 
+  // The free register of the bank with the least cost; -1 if there is none.
+  template <typename Cost>
+  int FreeWith(Bank bank, const Cost& cost) const {
+    int best = -1;
+    int64_t least = 0;
+    for (int reg = begin_[bank]; reg < end_[bank]; ++reg) {
+      if (held_[reg] != kNone || IsPinned(reg)) continue;
+      const int64_t of = cost(reg);
+      if (best >= 0 && of >= least) continue;
+      best = reg;
+      least = of;
+    }
+    return best;
+  }
+
   // The register of the bank whose value is needed last, or -1.
   template <typename NextUse>
   int Farthest(Bank bank, const NextUse& next_use) const {

@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "host/compiler/kernels/branch_lowering.h"
+#include "host/compiler/kernels/depthwise_lowering.h"
 #include "host/compiler/kernels/device_plan.h"
 #include "host/compiler/kernels/dilation_lowering.h"
+#include "host/compiler/kernels/gradient_lowering.h"
 #include "host/compiler/kernels/householder_lowering.h"
 #include "host/compiler/kernels/image_layout.h"
 #include "host/compiler/kernels/permutation_split.h"
@@ -60,9 +62,12 @@ void Lower(ir::Module& module, const Preset& preset) {
     }
     if (HasInnerWindow(*node)) node = MoveWindowOut(module, *node);
     if (IsDilated(*node)) {
-      for (Node* part : LowerDilated(module, *node))
-        LowerProduct(module, *part, preset);
-    } else if (IsProduct(*node)) {
+      for (Node* part : LowerDilated(module, *node)) {
+        if (!LowerDepthwise(module, *part, preset))
+          LowerProduct(module, *part, preset);
+      }
+    } else if (IsProduct(*node) && !LowerDepthwise(module, *node, preset) &&
+               !LowerDepthwiseGradient(module, *node, preset)) {
       LowerProduct(module, *node, preset);
     }
     if (IsCheapBranch(*node)) LowerBranch(module, *node);

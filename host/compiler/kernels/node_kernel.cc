@@ -2,7 +2,10 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/compiler/kernels/node_kernel.h"
 
+#include "host/compiler/kernels/depthwise_kernel.h"
+#include "host/compiler/kernels/depthwise_shape.h"
 #include "host/compiler/kernels/elimination_kernel.h"
+#include "host/compiler/kernels/gradient_kernel.h"
 #include "host/compiler/kernels/indexed_kernel.h"
 #include "host/compiler/kernels/move_kernel.h"
 #include "host/compiler/kernels/move_pieces.h"
@@ -53,7 +56,8 @@ bool HasKernel(const Node& node) {
   if (IsRegionReduction(node) || IsSort(node)) return true;
   if (node.results() != 1 || node.type.elements() == 0) return false;
   return IsMove(node) || node.op == Op::kHloMatrixProduct || IsIndexed(node) ||
-         IsReduction(node) || IsWindowed(node) || IsElimination(node);
+         IsReduction(node) || IsWindowed(node) || IsElimination(node) ||
+         IsDepthwise(node) || IsDepthwiseGradient(node);
 }
 
 absl::StatusOr<KernelProgram> CompileNode(const Node& node,
@@ -62,6 +66,9 @@ absl::StatusOr<KernelProgram> CompileNode(const Node& node,
   if (IsMove(node)) return CompileMove(node, preset, origin);
   if (node.op == Op::kHloMatrixProduct)
     return CompileProduct(node, preset, origin);
+  if (IsDepthwise(node)) return CompileDepthwise(node, preset, origin);
+  if (IsDepthwiseGradient(node))
+    return CompileDepthwiseGradient(node, preset, origin);
   if (IsIndexed(node)) return CompileIndexedNode(node, preset, origin);
   if (IsWindowed(node)) return CompileWindowed(node, preset);
   if (IsSort(node)) return CompileSort(node, preset);
