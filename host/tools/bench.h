@@ -102,14 +102,15 @@ class Bench {
   absl::StatusOr<std::unique_ptr<runtime::Client>> OpenClient(
       const std::string& preset) const;
   // A run against the golden model and the bound, as a row of the table too.
-  // macs: nothing: those of the products on the array.
+  // macs: nothing: those of the products on the array. unread: bytes of
+  // operands that do not count.
   absl::StatusOr<Record> MeasureProgram(const std::string& section,
                                         runtime::Client& client,
                                         const std::string& name,
                                         const runtime::WholeProgram& program,
                                         const std::vector<ir::Literal>& inputs,
                                         std::optional<int64_t> macs,
-                                        Table& table);
+                                        int64_t unread, Table& table);
   absl::StatusOr<Measurement> Measure(const std::string& preset,
                                       const std::string& name,
                                       const model::Network& network,

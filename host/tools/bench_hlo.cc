@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "host/ir/text.h"
 #include "host/runtime/client.h"
 #include "host/runtime/whole_program.h"
@@ -28,6 +29,7 @@ namespace {
 struct Probe {
   std::string name, body;  // of the module
   int64_t macs = 0;
+  int64_t unread = 0;  // bytes of operands that are not needed
 };
 
 Probe Product(int64_t m, int64_t k, int64_t n) {
@@ -185,6 +187,36 @@ std::vector<Probe> Probes() {
   probes.push_back(
       {"column sum",
        absl::StrCat(x, zero, Sum("r", "x", "1024", "add", "zero", "0"))});
+  probes.push_back(
+      {"depthwise convolution 3 x 3",
+       absl::StrCat(image, R"(
+  %w = bf16[3,3,1,128] parameter(), name="w"
+  %r = bf16[8,28,28,128] hlo.convolution(%x, %w), )",
+                    kWindow,
+                    absl::StrReplaceAll(kPlain, {{"feature_group_count=1",
+                                                  "feature_group_count=128"}})),
+       kConvolution / 128});
+  const std::string rows = R"(
+  %t = f32[16384,512] parameter(), name="t"
+  %n = i32[1024,1] parameter(), name="n"
+  %most = i32[] constant(), data=[16383]
+  %mask = i32[1024,1] hlo.broadcast_in_dim(%most), dimensions=[]
+  %i = i32[1024,1] hlo.and(%n, %mask))";
+  probes.push_back({"rows of a table", absl::StrCat(rows, R"(
+  %r = f32[1024,512] hlo.gather(%t, %i), offset_dims=[1],
+    collapsed_slice_dims=[0], start_index_map=[0], index_vector_dim=1,
+    slice_sizes=[1,512])"),
+                    0, int64_t{16384 - 1024} * 512 * 4});
+  probes.push_back({"rows added to a table", absl::StrCat(rows, R"(
+  %u = f32[1024,512] parameter(), name="u"
+  %r = f32[16384,512] hlo.scatter(%t, %i, %u), update_window_dims=[1],
+    inserted_window_dims=[0], scatter_dims_to_operand_dims=[0],
+    index_vector_dim=1 {
+    %p = f32[] parameter()
+    %q = f32[] parameter()
+    %s = f32[] hlo.add(%p, %q)
+    return %s
+  })")});
   return probes;
 }
 
@@ -194,13 +226,13 @@ absl::StatusOr<Record> Bench::MeasureProgram(
     const std::string& section, runtime::Client& client,
     const std::string& name, const runtime::WholeProgram& program,
     const std::vector<ir::Literal>& inputs, std::optional<int64_t> macs,
-    Table& table) {
+    int64_t unread, Table& table) {
   const Preset& preset = client.preset();
   progress_.set_label(absl::StrCat(std::string(preset.name), ": ", name));
   auto executable = client.Compile(program.DeviceModule());
   if (!executable.ok()) return executable.status();
   if (!macs) macs = (*executable)->placement().array.macs;
-  int64_t bytes = 0;
+  int64_t bytes = -unread;
   for (const ir::Type& type : (*executable)->parameters())
     bytes += type.bytes();
   for (const ir::Type& type : (*executable)->results()) bytes += type.bytes();
@@ -278,7 +310,7 @@ absl::StatusOr<std::vector<Record>> Bench::Hlo() {
       for (const ir::Type& type : program.input_types)
         inputs.push_back(RandomOf(type, args_.seed + inputs.size()));
       auto record = MeasureProgram("hlo", **client, probe.name, program, inputs,
-                                   probe.macs, table);
+                                   probe.macs, probe.unread, table);
       if (!record.ok()) return record.status();
       records.push_back(*std::move(record));
     }
@@ -310,7 +342,7 @@ absl::StatusOr<std::vector<Record>> Bench::TrainingSteps() {
     auto record =
         MeasureProgram("training", **client,
                        absl::StrFormat("step, %d digits", program->batch),
-                       program->step.program, *inputs, std::nullopt, table);
+                       program->step.program, *inputs, std::nullopt, 0, table);
     if (!record.ok()) return record.status();
     record->more["batch"] = program->batch;
     records.push_back(*std::move(record));

@@ -164,7 +164,7 @@ module systole_core
   for (genvar i = Readers; i < 4; i++) begin : gen_no_reader
     assign {beat_ready[i], beat_rsp_valid[i]} = '0;
     logic unused;
-    assign unused = &{1'b0, beat_valid[i], beat_addr[i]};
+    assign unused = &{1'b0, beat_valid[i], beat_addr[i], beat_ready[i], beat_rsp_valid[i]};
   end
 
   logic                  wf_valid, wf_transpose, weight_full;

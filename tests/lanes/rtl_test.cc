@@ -207,6 +207,41 @@ TEST(RtlTest, AddressesFromData) {
               4);
 }
 
+// Rows of a tensor that stays in HBM: indexed loads and stores, bands, and
+// updates of what the program has made, in place.
+TEST(RtlTest, RowsOfHbm) {
+  DeviceCheck check("mini", "rtl");
+  check.Check(R"(module @rows {
+  %x = f32[1200,40] parameter(), name="x"
+  %n = i32[50,1] parameter(), name="n"
+  %u = f32[50,40] parameter(), name="u"
+  %s = i32[] parameter(), name="s"
+  %most = i32[] constant(), data=[1203]
+  %k = i32[50,1] hlo.broadcast_in_dim(%most), dimensions=[]
+  %i = i32[50,1] hlo.remainder(%n, %k)
+  %g = f32[50,40] hlo.gather(%x, %i), offset_dims=[1],
+    collapsed_slice_dims=[0], start_index_map=[0], index_vector_dim=1,
+    slice_sizes=[1,40]
+  %w = f32[1200,40] hlo.scatter(%x, %i, %u), update_window_dims=[1],
+    inserted_window_dims=[0], scatter_dims_to_operand_dims=[0],
+    index_vector_dim=1 {
+    %a = f32[] parameter()
+    %b = f32[] parameter()
+    %c = f32[] hlo.add(%a, %b)
+    return %c
+  }
+  %zero = i32[] constant(), data=[0]
+  %p = i32[] hlo.remainder(%s, %most)
+  %d = f32[3,40] hlo.dynamic_slice(%x, %p, %zero), sizes=[3,40]
+  %e = f32[1200,40] hlo.add(%x, %w)
+  %f = f32[1200,40] hlo.dynamic_update_slice(%e, %d, %p, %zero)
+  %h = f32[1200,40] hlo.dynamic_update_slice(%f, %d, %zero, %zero)
+  return %g as "g", %w as "w", %d as "d", %h as "h"
+}
+)",
+              6);
+}
+
 // Networks of exchanges, and unknowns one after the other.
 TEST(RtlTest, SortsAndTriangularSystems) {
   DeviceCheck check("mini", "rtl");
