@@ -253,6 +253,22 @@ TEST_P(RowsTest, ScattersOfLinesAndBatches) {
           "input_batching_dims=[], scatter_indices_batching_dims=[], "
           "scatter_dims_to_operand_dims=[0,1], index_vector_dim=1",
           4);
+  // In the updates, windows lie before, between and behind what is counted.
+  Scatter("f32", "add", "9,3,16", "33,1,2", "8,2,33,1,7",
+          "update_window_dims=[0,1,4], inserted_window_dims=[], "
+          "input_batching_dims=[], scatter_indices_batching_dims=[], "
+          "scatter_dims_to_operand_dims=[0,2], index_vector_dim=2",
+          9);
+  Scatter("f32", "", "9,20", "40,2", "3,40,2",
+          "update_window_dims=[0,2], inserted_window_dims=[], "
+          "input_batching_dims=[], scatter_indices_batching_dims=[], "
+          "scatter_dims_to_operand_dims=[0,1], index_vector_dim=1",
+          7);
+  Scatter("f32", "add", "12,9", "5,1", "4,9,5",
+          "update_window_dims=[0,1], inserted_window_dims=[], "
+          "input_batching_dims=[], scatter_indices_batching_dims=[], "
+          "scatter_dims_to_operand_dims=[0], index_vector_dim=1",
+          9);
   Scatter("f32", "multiply", "40,50,24", "40,7,1", "40,7,24",
           "update_window_dims=[2], inserted_window_dims=[1], "
           "input_batching_dims=[0], scatter_indices_batching_dims=[0], "

@@ -132,23 +132,31 @@ Tensors Scatter(const Node& node, const Tensors& operands, Evaluation& run) {
   std::vector<Element> types;
   for (size_t i = 0; i < 2 * count; ++i)
     types.push_back(results[i % count].element);
-  ForEach(updates[0].shape, [&](const Index& index) {
-    const Index batch = Pick(index, scatter_dims);
-    Index place =
+  // Window by window.
+  ForEach(Pick(updates[0].shape, scatter_dims), [&](const Index& batch) {
+    const Index start =
         FullStart(StartIndex(indices, batch, a.index_vector_dim),
                   a.scatter_dims_to_operand_dims, batch, a.input_batching_dims,
                   a.scatter_indices_batching_dims, a.index_vector_dim, rank);
     for (int64_t d = 0; d < rank; ++d) {
-      if (place[d] < 0 || place[d] > shape[d] - sizes[d]) return;
+      if (start[d] < 0 || start[d] > shape[d] - sizes[d]) return;
     }
-    const Index window = Pick(index, a.update_window_dims);
-    for (size_t i = 0; i < window_dims.size(); ++i)
-      place[window_dims[i]] += window[i];
-    std::vector<uint64_t> parameters;
-    for (const Tensor& result : results) parameters.push_back(result[place]);
-    for (size_t i = 0; i < count; ++i) parameters.push_back(updates[i][index]);
-    const std::vector<uint64_t> combined = combine.Call(types, parameters);
-    for (size_t i = 0; i < count; ++i) results[i][place] = combined[i];
+    const Index whole = Pick(updates[0].shape, a.update_window_dims);
+    ForEach(whole, [&](const Index& window) {
+      Index place = start, index(updates[0].rank());
+      for (size_t i = 0; i < scatter_dims.size(); ++i)
+        index[scatter_dims[i]] = batch[i];
+      for (size_t i = 0; i < window_dims.size(); ++i) {
+        place[window_dims[i]] += window[i];
+        index[a.update_window_dims[i]] = window[i];
+      }
+      std::vector<uint64_t> parameters;
+      for (const Tensor& result : results) parameters.push_back(result[place]);
+      for (size_t i = 0; i < count; ++i)
+        parameters.push_back(updates[i][index]);
+      const std::vector<uint64_t> combined = combine.Call(types, parameters);
+      for (size_t i = 0; i < count; ++i) results[i][place] = combined[i];
+    });
   });
   return results;
 }
