@@ -206,6 +206,32 @@ TEST_P(RowsTest, Slices) {
   Slice("f32", "2000,100", "1500,100", {700, 2});
 }
 
+// Slices whose bounds are no whole beats.
+TEST_P(RowsTest, StaticSlices) {
+  const auto slice = [&](const std::string& type, const std::string& shape,
+                         const std::string& part, const std::string& bounds) {
+    SCOPED_TRACE(absl::StrCat(type, "[", shape, "] ", bounds));
+    check_.Check(absl::StrFormat(R"(module @m {
+  %%x = %1$s[%2$s] parameter(), name="x"
+  %%r = %1$s[%3$s] hlo.slice(%%x), %4$s
+  return %%r as "r"
+}
+)",
+                                 type, shape, part, bounds),
+                 5);
+  };
+  slice("f32", "90001", "3", "start=[89998], limit=[90001], strides=[1]");
+  slice("f32", "90001", "1", "start=[5], limit=[6], strides=[1]");
+  slice("bf16", "700,130", "5,7",
+        "start=[3,120], limit=[8,127], strides=[1,1]");
+  slice("f32", "8,256,130", "8,1,130",
+        "start=[0,255,0], limit=[8,256,130], strides=[1,1,1]");
+  slice("f32", "9,1000,30", "3,500,30",
+        "start=[0,1,0], limit=[9,1000,30], strides=[4,2,1]");
+  slice("i1", "300,1001", "1,999",
+        "start=[7,2], limit=[8,1001], strides=[1,1]");
+}
+
 TEST_P(RowsTest, ScattersToRows) {
   Scatter("f32", "add", "3000,64", "200,1", "200,64", kToRows, 60);
   Scatter("f32", "", "3000,64", "90,1", "90,64", kToRows, 3005);

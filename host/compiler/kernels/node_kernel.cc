@@ -2,6 +2,8 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/compiler/kernels/node_kernel.h"
 
+#include <algorithm>
+
 #include "host/compiler/kernels/depthwise_kernel.h"
 #include "host/compiler/kernels/depthwise_shape.h"
 #include "host/compiler/kernels/elimination_kernel.h"
@@ -50,6 +52,15 @@ absl::StatusOr<KernelProgram> CompileIndexedNode(const Node& node,
   return rows;
 }
 
+// Whether it is one window of the operand, whose indices ascend.
+bool ReadsForwards(const Node& node) {
+  if (node.op == Op::kHloSlice) return true;
+  if (node.op != Op::kHloStrided) return false;
+  const ir::Ints& strides = node.attr<ir::HloStridedAttributes>().strides;
+  return std::all_of(strides.begin(), strides.end(),
+                     [](int64_t stride) { return stride > 0; });
+}
+
 }  // namespace
 
 bool HasKernel(const Node& node) {
@@ -63,7 +74,12 @@ bool HasKernel(const Node& node) {
 absl::StatusOr<KernelProgram> CompileNode(const Node& node,
                                           const Preset& preset,
                                           int64_t origin) {
-  if (IsMove(node)) return CompileMove(node, preset, origin);
+  if (IsMove(node)) {
+    absl::StatusOr<KernelProgram> move = CompileMove(node, preset, origin);
+    if (!move.ok() && ReadsForwards(node))
+      return CompileRowGather(node, preset, origin);
+    return move;
+  }
   if (node.op == Op::kHloMatrixProduct)
     return CompileProduct(node, preset, origin);
   if (IsDepthwise(node)) return CompileDepthwise(node, preset, origin);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Kernels for gather and dynamic_slice of a tensor that stays in HBM. The
-// vector unit turns the windows' starts into numbers of beats, and indexed
+// Kernels for gather and slices of a tensor that stays in HBM. The vector unit
+// turns the windows' starts into numbers of beats, and indexed
 // loads bring the beats that each contiguous piece of a window lies in. Pieces
 // that are no whole beats are then moved together.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_ROW_GATHER_H_
@@ -15,7 +15,8 @@
 
 namespace systole::lanes {
 
-// Like CompileNode, of a node with a kernel (IsIndexed) that reads windows.
+// Like CompileNode, of a node that reads windows (windows.h). No stride is
+// negative.
 // ResourceExhausted: the starts do not fit the unified buffer, or the operand
 // has 2 GB or more.
 absl::StatusOr<KernelProgram> CompileRowGather(const ir::Node& node,

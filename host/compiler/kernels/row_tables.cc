@@ -40,7 +40,7 @@ RowTables::RowTables(const ir::Node& node, const Preset& preset)
 }
 
 void RowTables::Measure() {
-  granule_ = beat_;
+  granule_ = std::gcd(beat_, windows_.first * size_);
   for (const Windows::Start& s : windows_.starts) {
     if (s.size > s.window) granule_ = std::gcd(granule_, s.stride * size_);
   }
@@ -48,8 +48,10 @@ void RowTables::Measure() {
     granule_ = std::gcd(granule_, d.from * size_);
   data_.clear();
   if (count() > kMostPieces) return;
-  for (const int64_t elements : pieces_.Offsets())
-    data_.push_back(static_cast<uint32_t>(elements * size_));
+  std::vector<int64_t> offsets = pieces_.Offsets();
+  if (windows_.starts.empty() && offsets.empty()) offsets.assign(count(), 0);
+  for (const int64_t elements : offsets)
+    data_.push_back(static_cast<uint32_t>((windows_.first + elements) * size_));
 }
 
 void RowTables::CutPieces(int64_t most, int64_t least) {
@@ -67,6 +69,7 @@ absl::Status RowTables::Check() const {
   if (operand >= int64_t{1} << 31)
     return absl::ResourceExhaustedError("an operand of 2 GB or more");
   const bool linear =
+      !windows_.starts.empty() &&
       std::all_of(pieces_.dimensions.begin(), pieces_.dimensions.end(),
                   [](const auto& d) { return d.from == 0; });
   if (!linear && count() > kMostPieces)

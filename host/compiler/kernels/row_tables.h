@@ -41,7 +41,7 @@ void RunOverWords(int64_t count, int64_t cols, const Run& run) {
 
 class RowTables {
  public:
-  // Of a gather, a dynamic_slice or a dynamic_update_slice.
+  // Of a gather, a slice or a dynamic_update_slice.
   RowTables(const ir::Node& node, const Preset& preset);
 
   // Cuts pieces of more than `most` beats into equal ones, of at least `least`.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/compiler/kernels/move_pieces.h"
 #include "host/ir/index.h"
 #include "systole/gen/vpu.h"
 
@@ -272,6 +273,13 @@ int64_t Windows::Unit(const Ints& shape) const {
 }
 
 Windows WindowsOf(const ir::Node& node) {
+  if (IsMove(node)) {
+    const Piece piece = PiecesOf(node)[0];
+    Windows w;
+    w.inside = piece.dimensions;
+    w.first = piece.from;
+    return w;
+  }
   const Ints& operand = node.operands[0].type().shape;
   const Ints& second = node.operands[1].type().shape;
   switch (node.op) {

@@ -32,6 +32,7 @@ struct Windows {
   // Dimensions along which windows are counted, the last one fastest.
   ir::Ints batch;
   std::vector<Start> starts;
+  int64_t first = 0;  // elements from the operand's start to all windows
   // Elements that an index of each dimension of `batch` adds to the window's
   // start.
   ir::Ints behind;
@@ -84,7 +85,8 @@ absl::StatusOr<std::vector<WindowPart>> PartsOf(
     std::vector<CopyDimension> inside, int64_t element_bytes, int64_t unit,
     int64_t cols);
 
-// The windows of a node with one of these four operations.
+// The windows of a node with one of these four operations, or the one window of
+// a slice or of a strided move.
 Windows WindowsOf(const ir::Node& node);
 
 }  // namespace systole::lanes
