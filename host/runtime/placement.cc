@@ -36,6 +36,11 @@ void CountNode(const Node& node, ModulePlacement& placement) {
   }
   Add(node, placement.host);
   ++placement.host_operations[ir::OpName(node.op)];
+  if (placement.first_host.empty()) {
+    placement.first_host = absl::StrCat(
+        ir::OpName(node.op), " that makes ", ir::TypeText(node.type),
+        node.location.empty() ? "" : " at ", node.location);
+  }
   for (const auto& region : node.regions) {
     for (const auto& inner : region->nodes()) CountNode(*inner, placement);
   }
@@ -228,10 +233,11 @@ std::string SlowKernelsText(const ModulePlacement& placement) {
 absl::Status RefuseHost(const std::string& name,
                         const ModulePlacement& placement) {
   if (placement.host.operations == 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrFormat("%s: %s would run on the host, which is not allowed: %s",
-                      name, Counted(placement.host.operations, "operation"),
-                      ListText(placement.host_operations)));
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "%s: %s would run on the host, which is not allowed: %s; "
+      "the first is %s",
+      name, Counted(placement.host.operations, "operation"),
+      ListText(placement.host_operations), placement.first_host));
 }
 
 }  // namespace systole::runtime

@@ -44,6 +44,7 @@ struct ModulePlacement {
   int64_t control = 0;      // loops and branches, controlled by the host
   int64_t calls = 0;        // of the script that made the program (ir/calls.h)
   std::map<std::string, int64_t> host_operations;  // number of each operation
+  std::string first_host;  // of them: operation, type, place in the source
   // Exchanges among processes, through the host's memory, and their operands.
   PlacementShare collectives;
   std::map<std::string, int64_t> collective_operations;
