@@ -252,7 +252,6 @@ class DepthwiseKernel {
 
   void Run(const Place& place, int64_t rows, int64_t tiles, const Times& times,
            int64_t chunks, const Buffers& at) {
-    const DepthwiseCode& code = plan_.code;
     const int64_t lanes = plan_.beside * plan_.width;
     builder_.Run(0,
                  {place.in, place.out, place.weights, rows, lanes, tiles,

@@ -3,7 +3,6 @@
 #include "host/compiler/kernels/fusion_rows.h"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -97,20 +96,20 @@ size_t RowDimensions(const Node& node, const std::vector<Piece>& pieces) {
   return count;
 }
 
-int64_t RowsOfMove(const Node& node) {
-  const Ints& shape = node.type.shape;
-  const size_t count = RowDimensions(node, PiecesOf(node));
-  return std::accumulate(shape.begin(),
-                         shape.begin() + static_cast<int64_t>(count),
-                         int64_t{1}, std::multiplies<>());
+// Rows that these dimensions have.
+int64_t Rows(const Node& node, size_t dimensions) {
+  int64_t rows = 1;
+  for (size_t d = 0; d < dimensions; ++d) rows *= node.type.shape[d];
+  return rows;
 }
 
 int64_t RowsOfNode(const Node& node, const NodeKinds& kinds) {
   if (kinds.Of(node) == NodeKind::kElementwise) return node.type.elements();
   if (IsReduction(node)) return RowsOfReduction(node);
   if (IsArrayWork(node)) return node.type.elements() / node.type.shape.back();
-  return node.op == Op::kHloBroadcastInDim ? RowsOfBroadcast(node).rows
-                                           : RowsOfMove(node);
+  return node.op == Op::kHloBroadcastInDim
+             ? RowsOfBroadcast(node).rows
+             : Rows(node, RowDimensions(node, PiecesOf(node)));
 }
 
 }  // namespace
@@ -146,14 +145,15 @@ int64_t LinesOfBroadcast(const Node& node) {
 std::vector<Piece> RowOfMove(const Node& node, int64_t rows) {
   if (node.op == Op::kHloBroadcastInDim) return {RowOfBroadcast(node, rows)};
   std::vector<Piece> pieces = PiecesOf(node);
-  const auto count = static_cast<int64_t>(RowDimensions(node, pieces));
-  const int64_t all = RowsOfMove(node);
+  const size_t count = RowDimensions(node, pieces);
+  const int64_t all = Rows(node, count);
   for (Piece& piece : pieces) {
     if (piece.empty()) continue;
     const int64_t from = node.operands[piece.operand].type().elements();
     std::vector<CopyDimension> dimensions = {
         {all / rows, from == 1 ? 0 : from / all, node.type.elements() / all}};
-    dimensions.insert(dimensions.end(), piece.dimensions.begin() + count,
+    dimensions.insert(dimensions.end(),
+                      piece.dimensions.begin() + static_cast<int64_t>(count),
                       piece.dimensions.end());
     piece.dimensions = std::move(dimensions);
   }

@@ -96,17 +96,6 @@ class Indexed {
   absl::Status AddCode() {
     std::vector<uint64_t> words;
     if (absl::Status s = copier_.AddCode(words); !s.ok()) return s;
-    const auto add = [&](const LaneGraph& graph, const LaneStore& store,
-                         const LanePlaces& places, Loop loop,
-                         int& pc) -> absl::Status {
-      const absl::StatusOr<LaneCode> code =
-          Emit(graph, {store}, places, preset_, static_cast<int>(words.size()),
-               loop);
-      if (!code.ok()) return code.status();
-      pc = code->main;
-      words.insert(words.end(), code->words.begin(), code->words.end());
-      return absl::OkStatus();
-    };
     LaneGraph addresses;
     LanePlaces places;
     std::optional<int64_t> offsets;
@@ -116,10 +105,10 @@ class Indexed {
         WindowAddress(addresses, places, node_, windows_, starts_, offsets),
         addresses.Constant(static_cast<uint32_t>(operands_[0].at)));
     places.stores.push_back({table_.at, 0});
-    if (absl::Status s = add(addresses, {address, Storage::kWord}, places,
-                             Loop::kRows, table_pc_);
-        !s.ok())
-      return s;
+    absl::StatusOr<LaneCode> code = AppendCode(
+        addresses, {{address, Storage::kWord}}, places, preset_, words);
+    if (!code.ok()) return code.status();
+    table_pc_ = code->main;
     const Storage storage = Moved();
     LaneGraph graph;
     places = {};
@@ -127,9 +116,9 @@ class Indexed {
     places.stores = {{0, 1}};
     const LaneStore store = {graph.Load({0, storage, Pattern::kStream}),
                              storage};
-    if (absl::Status s = add(graph, store, places, Loop::kPlaces, walk_pc_);
-        !s.ok())
-      return s;
+    code = AppendCode(graph, {store}, places, preset_, words, Loop::kPlaces);
+    if (!code.ok()) return code.status();
+    walk_pc_ = code->main;
     for (const ir::Value& operand : node_.operands)
       builder_.AddOperand(operand.type().bytes());
     builder_.AddOperand(node_.type.bytes());
@@ -163,16 +152,9 @@ class Indexed {
 
   // Copies the line of windows into the result.
   absl::Status Reorder() {
-    BufferCopy copy{line_.at, result_.at, size_, {}, line_, result_};
-    Ints sizes = windows_.batch;
-    for (const CopyDimension& d : windows_.inside) sizes.push_back(d.size);
-    const Ints dense = ir::StridesOf(sizes);
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      const size_t outer = windows_.batch.size();
-      copy.dimensions.push_back({sizes[i], dense[i],
-                                 i < outer ? windows_.other_strides[i]
-                                           : windows_.inside[i - outer].to});
-    }
+    BufferCopy copy{line_.at,           result_.at, size_,
+                    windows_.InOrder(), line_,      result_};
+    for (CopyDimension& d : copy.dimensions) std::swap(d.from, d.to);
     return copier_.Copy(builder_, copy);
   }
 

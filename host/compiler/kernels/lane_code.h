@@ -80,6 +80,22 @@ absl::StatusOr<LaneCode> Emit(const LaneGraph& graph,
                               int base = 0, Loop loop = Loop::kRows,
                               bool many_rows = false);
 
+// The same behind `words`, to which it is appended.
+inline absl::StatusOr<LaneCode> AppendCode(const LaneGraph& graph,
+                                           const std::vector<LaneStore>& stores,
+                                           const LanePlaces& places,
+                                           const Preset& preset,
+                                           std::vector<uint64_t>& words,
+                                           Loop loop = Loop::kRows,
+                                           bool many_rows = false) {
+  absl::StatusOr<LaneCode> code =
+      Emit(graph, stores, places, preset, static_cast<int>(words.size()), loop,
+           many_rows);
+  if (code.ok())
+    words.insert(words.end(), code->words.begin(), code->words.end());
+  return code;
+}
+
 }  // namespace systole::lanes
 
 #endif  // SYSTOLE_HOST_COMPILER_KERNELS_LANE_CODE_H_

@@ -9,6 +9,7 @@
 
 #include "host/compiler/geometry.h"
 #include "host/compiler/kernels/lane_cost.h"
+#include "host/compiler/kernels/piece_walk.h"
 #include "host/compiler/kernels/row_tables.h"
 
 namespace systole::lanes {
@@ -22,7 +23,6 @@ using vpu::Op;
 // Beats of pieces that are moved together.
 constexpr int64_t kLongPiece = 16, kShortPiece = 4;
 constexpr int64_t kMostShifts = 8;  // so few are selected from, not addressed
-constexpr int64_t kMovePlaceCycles = 24;  // for rows of lanes at an address
 constexpr int64_t kMostRows = (int64_t{1} << 16) - 1;  // of a descriptor
 // Chunks that make a pipeline, of at least so many beats.
 constexpr int64_t kChunks = 8, kChunkBeats = 48;
@@ -35,6 +35,7 @@ class RowGather {
         builder_(preset, origin),
         copier_(preset),
         tables_(node, preset),
+        walk_(tables_, preset, /*into_rows=*/false),
         beat_(preset.beat_bytes()) {}
 
   absl::StatusOr<KernelProgram> Compile() {
@@ -46,12 +47,6 @@ class RowGather {
     whole_ = tables_.whole();
     unit_ = tables_.unit();
     addressed_ = !whole_ && beat_ / tables_.granule() > kMostShifts;
-    if (addressed_) {
-      absl::StatusOr<std::vector<WindowPart>> parts =
-          PartsOf({{bytes_ / unit_, 1, 1}}, unit_, unit_, preset_.cols);
-      if (!parts.ok()) return parts.status();
-      parts_ = *std::move(parts);
-    }
     if (absl::Status s = PlaceAll(); !s.ok()) return s;
     if (absl::Status s = AddCode(); !s.ok()) return s;
     LoadData();
@@ -95,7 +90,7 @@ class RowGather {
       if (!whole_) lines_[i] = builder_.Place("pieces", chunk_ * bytes_);
     }
     data_ = builder_.Place("data", 4 * (offsets + (addressed_ ? chunk_ : 0)));
-    if (addressed_) places_ = builder_.Place("places", 4 * chunk_);
+    if (addressed_) walk_.Place(builder_, chunk_);
     return builder_.Fits();
   }
 
@@ -103,41 +98,19 @@ class RowGather {
     std::vector<uint64_t> words;
     if (absl::Status s = copier_.AddCode(words); !s.ok()) return s;
     if (absl::Status s = tables_.AddCode(words, data_); !s.ok()) return s;
-    const auto add = [&](const LaneGraph& graph, const LaneStore& store,
-                         const LanePlaces& places, Loop loop,
-                         int& pc) -> absl::Status {
-      const absl::StatusOr<LaneCode> code =
-          Emit(graph, {store}, places, preset_, static_cast<int>(words.size()),
-               loop, /*many_rows=*/loop == Loop::kRows);
-      if (!code.ok()) return code.status();
-      pc = code->main;
-      row_cycles_ = code->row_cycles;
-      words.insert(words.end(), code->words.begin(), code->words.end());
-      return absl::OkStatus();
-    };
-    absl::Status s;
-    LaneGraph graph;
-    LanePlaces places;
     if (addressed_) {
-      const LaneBuilder g{graph};
-      const Lane place =
-          g(Op::kIadd, graph.Load({0, Storage::kWord, Pattern::kStream}),
-            graph.Load({1, Storage::kWord, Pattern::kStream}));
-      places.operands = {{{tables_.shifts().at, 0}, 0, 0},
-                         {{bases(), 1}, 0, 0}};
-      places.stores = {{places_.at, 1}};
-      s = add(graph, {place, Storage::kWord}, places, Loop::kRows, places_pc_);
-      LaneGraph moved;
-      places.operands = {{{0, 0}, 0, 0}};
-      places.stores = {{0, 1}};
-      const Lane part = moved.Load({0, tables_.storage(), Pattern::kStream});
-      s.Update(add(moved, {part, tables_.storage(), unit_ == 2}, places,
-                   Loop::kPlaces, walk_pc_));
+      if (absl::Status s = walk_.AddCode(words, bases()); !s.ok()) return s;
     } else if (!whole_) {
+      LaneGraph graph;
+      LanePlaces places;
       const LaneStore store = Selected(graph, places);
-      s = add(graph, store, places, Loop::kRows, select_pc_);
+      const absl::StatusOr<LaneCode> code =
+          AppendCode(graph, {store}, places, preset_, words, Loop::kRows,
+                     /*many_rows=*/true);
+      if (!code.ok()) return code.status();
+      select_pc_ = code->main;
+      row_cycles_ = code->row_cycles;
     }
-    if (!s.ok()) return s;
     for (const ir::Value& operand : node_.operands)
       builder_.AddOperand(operand.type().bytes());
     result_ = builder_.AddOperand(node_.type.bytes());
@@ -172,8 +145,7 @@ class RowGather {
 
   void LoadData() {
     std::vector<uint32_t> data = tables_.data();
-    for (int64_t i = 0; addressed_ && i < chunk_; ++i)
-      data.push_back(static_cast<uint32_t>(i * span_));
+    if (addressed_) walk_.AddData(data);
     if (!data.empty()) builder_.LoadData(data, data_.at);
   }
 
@@ -192,7 +164,7 @@ class RowGather {
                                 {{pieces, bytes_, pitch}});
     }
     if (addressed_) {
-      MoveByAddress(first, pieces, buffer);
+      walk_.Run(builder_, first, pieces, rows, lines, data_);
     } else {
       Select(first, pieces, buffer);
     }
@@ -217,47 +189,22 @@ class RowGather {
     }
   }
 
-  // The rows of lanes of one piece after the other.
-  void MoveByAddress(int64_t first, int64_t pieces, int64_t buffer) {
-    RunOverWords(pieces, preset_.cols, [&](RowsRun run, int64_t at) {
-      run.place[0] = 4 * (first + at);
-      run.place[1] = 4 * at;
-      run.stride[0] = run.stride[1] = 4 * preset_.cols;
-      builder_.Run(places_pc_, ArgumentsOf(run), {tables_.shifts(), data_},
-                   {places_}, 4 * run.rows);
-    });
-    for (const WindowPart& part : parts_) {
-      std::vector<int64_t> arguments(kPlaceOffset + 1);
-      arguments[1] = lines_[buffer].at + part.to;
-      arguments[kTable] = places_.at;
-      arguments[kRowCount] = part.rows;
-      arguments[kStrides] = part.from_stride;
-      arguments[kStrides + 1] = part.to_stride;
-      arguments[kLinearStep] = bytes_;
-      arguments[kLaneCount] = part.lanes;
-      arguments[kPlaceCount] = pieces;
-      arguments[kPlaceOffset] = rows_[buffer].at + part.from;
-      builder_.Run(walk_pc_, arguments, {places_, rows_[buffer]},
-                   {lines_[buffer]}, kMovePlaceCycles * pieces);
-    }
-  }
-
   const ir::Node& node_;
   const Preset& preset_;
   KernelBuilder builder_;
   BufferCopier copier_;
   RowTables tables_;
+  PieceWalk walk_;  // if pieces are moved one by one
   const int64_t beat_;
   // Of the pieces: tables_ has them.
   int64_t count_ = 0, bytes_ = 0, span_ = 0, unit_ = 1;
   bool whole_ = false;
-  bool addressed_ = false;         // pieces are moved one by one
-  std::vector<WindowPart> parts_;  // of a piece that is moved so
+  bool addressed_ = false;
   int64_t chunk_ = 0, slice_ = 0, buffers_ = 0;
   // data_: the pieces' offsets, and the rows of a chunk.
-  Bytes data_ = {}, places_ = {}, rows_[2] = {}, lines_[2] = {};
+  Bytes data_ = {}, rows_[2] = {}, lines_[2] = {};
   int result_ = 0;
-  int select_pc_ = 0, places_pc_ = 0, walk_pc_ = 0;
+  int select_pc_ = 0;
   double row_cycles_ = 0;  // of the selection
 };
 

@@ -136,10 +136,9 @@ absl::Status RowTables::AddCode(std::vector<uint64_t>& words,
     places.stores.push_back({shifts_.at, 0});
   }
   const absl::StatusOr<LaneCode> code =
-      Emit(graph, stores, places, preset_, static_cast<int>(words.size()));
+      AppendCode(graph, stores, places, preset_, words);
   if (!code.ok()) return code.status();
   pc_ = code->main;
-  words.insert(words.end(), code->words.begin(), code->words.end());
   return absl::OkStatus();
 }
 

@@ -26,19 +26,6 @@
 
 namespace systole::lanes {
 
-// The rows of lanes of `count` words that follow each other: run(rows, first),
-// with the rows' number and lanes, and the first word.
-template <typename Run>
-void RunOverWords(int64_t count, int64_t cols, const Run& run) {
-  RowsRun part;
-  part.rows = count / cols;
-  part.lanes = cols;
-  if (part.rows > 0) run(part, int64_t{0});
-  part.rows = 1;
-  part.lanes = count % cols;
-  if (part.lanes > 0) run(part, count / cols * cols);
-}
-
 class RowTables {
  public:
   // Of a gather, a slice or a dynamic_update_slice.

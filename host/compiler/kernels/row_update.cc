@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/compiler/geometry.h"
+#include "host/compiler/kernels/piece_walk.h"
 #include "host/compiler/kernels/row_tables.h"
 
 namespace systole::lanes {
@@ -16,11 +17,9 @@ namespace {
 using Bytes = KernelBuilder::Bytes;
 using compiler::CeilDiv;
 using compiler::RoundUp;
-using vpu::Op;
 
 constexpr int64_t kCopies = 3;      // buffers of a copy
 constexpr int64_t kCopyParts = 16;  // of the unified buffer, a buffer
-constexpr int64_t kPutCycles = 24;  // for rows of lanes at an address
 constexpr int64_t kMostRuns = (int64_t{1} << 16) - 1;  // of a descriptor
 
 // From one operand to another one, through the unified buffer.
@@ -55,6 +54,7 @@ class RowUpdate {
         builder_(preset, origin),
         copier_(preset),
         tables_(node, preset),
+        walk_(tables_, preset, /*into_rows=*/true),
         beat_(preset.beat_bytes()),
         in_place_(in_place) {}
 
@@ -67,16 +67,10 @@ class RowUpdate {
     // The last piece's beats may begin before the one that it lies in.
     if (!whole_ && count_ > 1 && tables_.distance() < span_ + beat_)
       return absl::ResourceExhaustedError("pieces in the same beats");
-    const int64_t unit = tables_.unit();
-    absl::StatusOr<std::vector<WindowPart>> parts =
-        PartsOf({{bytes_ / unit, 1, 1}}, unit, unit, preset_.cols);
-    if (!parts.ok()) return parts.status();
-    parts_ = *std::move(parts);
     if (absl::Status s = PlaceAll(); !s.ok()) return s;
     if (absl::Status s = AddCode(); !s.ok()) return s;
     std::vector<uint32_t> data = tables_.data();
-    for (int64_t i = 0; !whole_ && i < chunk_; ++i)
-      data.push_back(static_cast<uint32_t>(i * span_));
+    if (!whole_) walk_.AddData(data);
     if (!data.empty()) builder_.LoadData(data, data_.at);
     if (absl::Status s = tables_.Run(copier_, builder_); !s.ok()) return s;
     if (!in_place_)
@@ -114,7 +108,7 @@ class RowUpdate {
       if (!whole_) rows_[i] = builder_.Place("rows", chunk_ * span_);
     }
     data_ = builder_.Place("data", 4 * (offsets + (whole_ ? 0 : chunk_)));
-    if (!whole_) places_ = builder_.Place("places", 4 * chunk_);
+    if (!whole_) walk_.Place(builder_, chunk_);
     return builder_.Fits();
   }
 
@@ -122,37 +116,10 @@ class RowUpdate {
     std::vector<uint64_t> words;
     if (absl::Status s = copier_.AddCode(words); !s.ok()) return s;
     if (absl::Status s = tables_.AddCode(words, data_); !s.ok()) return s;
-    const auto add = [&](const LaneGraph& graph, const LaneStore& store,
-                         const LanePlaces& places, Loop loop,
-                         int& pc) -> absl::Status {
-      const absl::StatusOr<LaneCode> code =
-          Emit(graph, {store}, places, preset_, static_cast<int>(words.size()),
-               loop);
-      if (!code.ok()) return code.status();
-      pc = code->main;
-      words.insert(words.end(), code->words.begin(), code->words.end());
-      return absl::OkStatus();
-    };
     if (!whole_) {
-      LaneGraph graph;
-      const LaneBuilder g{graph};
-      LanePlaces places;
-      const Lane place =
-          g(Op::kIadd, graph.Load({0, Storage::kWord, Pattern::kStream}),
-            graph.Load({1, Storage::kWord, Pattern::kStream}));
       const int64_t bases =
           data_.at + 4 * static_cast<int64_t>(tables_.data().size());
-      places.operands = {{{tables_.shifts().at, 0}, 0, 0}, {{bases, 1}, 0, 0}};
-      places.stores = {{places_.at, 1}};
-      absl::Status s =
-          add(graph, {place, Storage::kWord}, places, Loop::kRows, places_pc_);
-      LaneGraph moved;
-      places.operands = {{{0, 1}, 0, 0}};
-      places.stores = {{0, 0}};
-      const Lane part = moved.Load({0, tables_.storage(), Pattern::kStream});
-      s.Update(add(moved, {part, tables_.storage(), tables_.unit() == 2},
-                   places, Loop::kPlaces, walk_pc_));
-      if (!s.ok()) return s;
+      if (absl::Status s = walk_.AddCode(words, bases); !s.ok()) return s;
     }
     for (const ir::Value& operand : node_.operands)
       builder_.AddOperand(operand.type().bytes());
@@ -172,27 +139,7 @@ class RowUpdate {
                                 {pieces, table, RoundUp(bytes, beat_)});
     }
     builder_.LoadRows(result_, 0, rows.at, span_, {pieces, table, span_});
-    RunOverWords(pieces, preset_.cols, [&](RowsRun run, int64_t word) {
-      run.place[0] = 4 * (first + word);
-      run.place[1] = 4 * word;
-      run.stride[0] = run.stride[1] = 4 * preset_.cols;
-      builder_.Run(places_pc_, ArgumentsOf(run), {tables_.shifts(), data_},
-                   {places_}, 4 * run.rows);
-    });
-    for (const WindowPart& part : parts_) {
-      std::vector<int64_t> arguments(kPlaceOffset + 1);
-      arguments[1] = update.at + part.to;
-      arguments[kTable] = places_.at;
-      arguments[kRowCount] = part.rows;
-      arguments[kStrides] = part.from_stride;
-      arguments[kStrides + 1] = part.to_stride;
-      arguments[kLinearStep] = bytes_;
-      arguments[kLaneCount] = part.lanes;
-      arguments[kPlaceCount] = pieces;
-      arguments[kPlaceOffset] = rows.at + part.from;
-      builder_.Run(walk_pc_, arguments, {places_, update}, {rows},
-                   kPutCycles * pieces);
-    }
+    walk_.Run(builder_, first, pieces, rows, update, data_);
     builder_.StoreRows(result_, 0, rows.at, span_, {pieces, table, span_});
   }
 
@@ -201,18 +148,17 @@ class RowUpdate {
   KernelBuilder builder_;
   BufferCopier copier_;
   RowTables tables_;
+  PieceWalk walk_;  // unless they are whole
   const int64_t beat_;
   const bool in_place_;
   // Of the pieces: tables_ has them.
   int64_t count_ = 0, bytes_ = 0, span_ = 0;
   bool whole_ = false;
-  std::vector<WindowPart> parts_;  // of a piece
   int64_t chunk_ = 0, slice_ = 0;
   std::vector<Bytes> copies_;
   // data_: the pieces' offsets, and the rows of a chunk.
-  Bytes data_ = {}, places_ = {}, updates_[2] = {}, rows_[2] = {};
+  Bytes data_ = {}, updates_[2] = {}, rows_[2] = {};
   int result_ = 0;
-  int places_pc_ = 0, walk_pc_ = 0;
 };
 
 }  // namespace

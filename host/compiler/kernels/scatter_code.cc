@@ -87,13 +87,10 @@ absl::StatusOr<ScatterCode> AddScatterCode(const Node& node,
   absl::Status status;
   const auto add = [&](const LaneGraph& graph, const LaneStore& store,
                        const LanePlaces& places, Loop loop) {
-    const int pc = static_cast<int>(words.size());
     const absl::StatusOr<LaneCode> made =
-        Emit(graph, {store}, places, preset, pc, loop);
+        AppendCode(graph, {store}, places, preset, words, loop);
     status.Update(made.status());
-    if (!made.ok()) return 0;
-    words.insert(words.end(), made->words.begin(), made->words.end());
-    return made->main;
+    return made.ok() ? made->main : 0;
   };
   LaneGraph addresses, found, updated;
   LanePlaces places;

@@ -229,18 +229,8 @@ class Scatter {
   // Copies the updates into the order of the windows.
   absl::Status Reorder() {
     const Bytes updates = operands_[updates_number_];
-    BufferCopy copy{updates.at, lines_[0].at, size_, {}, updates, lines_[0]};
-    Ints sizes = windows_.batch;
-    for (const CopyDimension& d : windows_.inside) sizes.push_back(d.size);
-    const Ints dense = ir::StridesOf(sizes);
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      const size_t outer = windows_.batch.size();
-      copy.dimensions.push_back({sizes[i],
-                                 i < outer ? windows_.other_strides[i]
-                                           : windows_.inside[i - outer].to,
-                                 dense[i]});
-    }
-    return copier_.Copy(builder_, copy);
+    return copier_.Copy(builder_, {updates.at, lines_[0].at, size_,
+                                   windows_.InOrder(), updates, lines_[0]});
   }
 
   void FindPlaces(int64_t band) {

@@ -239,6 +239,17 @@ int64_t Windows::elements() const {
   return elements;
 }
 
+std::vector<CopyDimension> Windows::InOrder() const {
+  std::vector<CopyDimension> all;
+  for (size_t i = 0; i < batch.size(); ++i)
+    all.push_back({batch[i], other_strides[i], 0});
+  for (const CopyDimension& d : inside) all.push_back({d.size, d.to, 0});
+  int64_t elements = 1;
+  for (size_t i = all.size(); i-- > 0; elements *= all[i].size)
+    all[i].to = elements;
+  return all;
+}
+
 Windows Windows::Cut(CutInto cut) const {
   Windows w = *this;
   if (cut == CutInto::kWindows) return w;

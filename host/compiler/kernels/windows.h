@@ -46,6 +46,9 @@ struct Windows {
   std::vector<int64_t> Offsets() const;
   int64_t count() const;
   int64_t elements() const;  // per window
+  // All elements: strides in the other tensor, and where one window follows the
+  // other.
+  std::vector<CopyDimension> InOrder() const;
   // The same elements in windows of their own, in the order of the windows.
   Windows Cut(CutInto cut) const;
   // Elements of an operand of this shape that no window crosses: the dimensions
