@@ -50,6 +50,8 @@ std::vector<Access> DmaAccesses(const isa::Descriptor& d, const Preset& preset,
   return {hbm, ub};
 }
 
+constexpr uint32_t kSharedFlags = ~uint32_t{0} << isa::kFirstLinkFlag;
+
 Access AccRows(int64_t row, int64_t rows, bool write) {
   Access a;
   a.space = Space::kAcc;
@@ -202,6 +204,18 @@ isa::Opcode OpcodeOf(const isa::Descriptor& d) {
 
 int TagOf(const isa::Descriptor& d) {
   return static_cast<int>(isa::GetBits(d, 16, 16));
+}
+
+uint32_t SharedWaitsOf(const isa::Descriptor& d) {
+  return static_cast<uint32_t>(isa::GetBits(d, 32, 32)) & kSharedFlags;
+}
+
+uint32_t SharedPostsOf(const isa::Descriptor& d) {
+  const auto own = static_cast<uint32_t>(isa::GetBits(d, 64, 32));
+  if (OpcodeOf(d) != isa::Opcode::kSend) return own & kSharedFlags;
+  const isa::Send send = isa::Send::Decode(d);
+  if ((send.header.flags & isa::Send::kLinkPost) == 0) return 0;
+  return 1u << (isa::kFirstLinkFlag + send.link_flag);
 }
 
 std::vector<Access> AccessesOf(const std::vector<kernels::Effect>& effects) {

@@ -49,6 +49,11 @@ isa::Queue QueueOf(const isa::Descriptor& descriptor);
 isa::Opcode OpcodeOf(const isa::Descriptor& descriptor);
 int TagOf(const isa::Descriptor& descriptor);
 
+// Flags between cores that a descriptor waits for, and that it posts, its own
+// core's or another one's, as masks.
+uint32_t SharedWaitsOf(const isa::Descriptor& descriptor);
+uint32_t SharedPostsOf(const isa::Descriptor& descriptor);
+
 // Empty for a vrun: only the writer of its vector program knows what it
 // touches.
 std::vector<Access> AccessesOf(const isa::Descriptor& descriptor,

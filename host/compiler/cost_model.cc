@@ -16,6 +16,8 @@ namespace {
 constexpr int64_t kHbmLatency = 60;
 // To the first row of an indexed load or store.
 constexpr int64_t kTableLatency = 8;
+// From the end of a send or store to the wait for its flag in another core.
+constexpr int64_t kPostLatency = 60;
 // What a stream of weights that has paused loses when it goes on: banks that it
 // reaches are closed or in refresh.
 constexpr int64_t kResume = 80;
@@ -209,7 +211,26 @@ Timeline Simulate(const Sequence& sequence) {
   std::vector<Cost> costs;
   int weights = -1;
   int64_t taken_of_it = 0;
+  // What others post is expected when this core posts the same: partners do the
+  // same at the same time. By flag, the steps that post it, and how many waits
+  // there were; by step, those whose partners' it waits for.
+  std::array<std::vector<int>, isa::kNumFlags> posts;
+  std::array<size_t, isa::kNumFlags> waits = {};
   for (int i = 0; i < count; ++i) {
+    const uint32_t posted = SharedPostsOf(steps[i].descriptor);
+    for (int flag = isa::kFirstLinkFlag; flag < isa::kNumFlags; ++flag)
+      if (posted >> flag & 1) posts[flag].push_back(i);
+  }
+  std::vector<std::vector<int>> like(count);
+  for (int i = 0; i < count; ++i) {
+    const uint32_t waited = SharedWaitsOf(steps[i].descriptor);
+    for (int flag = isa::kFirstLinkFlag; flag < isa::kNumFlags; ++flag) {
+      if ((waited >> flag & 1) == 0) continue;
+      const size_t number = waits[flag]++;
+      // Its own may come later: then nothing is known.
+      if (number < posts[flag].size() && posts[flag][number] < i)
+        like[i].push_back(posts[flag][number]);
+    }
     costs.push_back(CostOf(steps[i].descriptor, preset));
     costs[i].issue += steps[i].cycles;
     queue_of[i] = static_cast<int>(steps[i].queue());
@@ -248,6 +269,8 @@ Timeline Simulate(const Sequence& sequence) {
     for (const int d : steps[i].after) {
       if (d >= 0) at = std::max(at, t.end[d]);
     }
+    for (const int d : like[i])
+      at = std::max(at, t.end[d] == kNever ? kNever : t.end[d] + kPostLatency);
     if (queue_of[i] == mq && feeder[i] >= 0) {
       const int64_t begun = t.start[feeder[i]];
       at = std::max(at, begun == kNever

@@ -52,6 +52,12 @@ absl::StatusOr<Sequence> ScheduleBuilder::Ordered() {
   return std::move(sequence_);
 }
 
+absl::StatusOr<Sequence> ScheduleBuilder::AsAppended() {
+  if (!status_.ok()) return status_;
+  FindDependences(sequence_);
+  return std::move(sequence_);
+}
+
 namespace {
 
 absl::StatusOr<Schedule> ScheduleAfter(SequencePassManager& passes,

@@ -44,10 +44,14 @@ class ScheduleBuilder {
   void Append(const Op& op) {
     Append(op.Encode(), op.Fits(), {});
   }
-  // The descriptor also comes after the writers of `after`.
+  // The descriptor also touches `accesses`.
   template <class Op>
-  void Append(const Op& op, const Access& after) {
-    Append(op.Encode(), op.Fits(), {after});
+  void Append(const Op& op, std::vector<Access> accesses) {
+    Append(op.Encode(), op.Fits(), std::move(accesses));
+  }
+  template <class Op>
+  void Append(const Op& op, const Access& access) {
+    Append(op, std::vector<Access>{access});
   }
   // A run of a kernel, with the effects that it declares.
   void Append(const kernels::Call& call);
@@ -71,6 +75,8 @@ class ScheduleBuilder {
 
   // Only orders the steps: they go into a longer sequence. Errors as above.
   absl::StatusOr<Sequence> Ordered();
+  // The same, in the order in which they were appended.
+  absl::StatusOr<Sequence> AsAppended();
 
   // The cost model's expectation for what was appended.
   Timeline Expected() const;

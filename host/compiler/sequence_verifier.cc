@@ -71,8 +71,9 @@ class SequenceVerifier {
     std::vector<Clock> known(sequence_.size());
     std::vector<int> number(sequence_.size());  // position in its queue
     std::array<int, isa::kNumQueues> latest = kNoDependences;
-    std::array<std::vector<int>, isa::kNumFlags> posts;
-    std::array<size_t, isa::kNumFlags> waits = {};
+    // Other cores post and take the flags from kFirstLinkFlag on.
+    std::array<std::vector<int>, isa::kFirstLinkFlag> posts;
+    std::array<size_t, isa::kFirstLinkFlag> waits = {};
     const auto meet = [](Clock& a, const Clock& b) {
       for (int q = 0; q < isa::kNumQueues; ++q) a[q] = std::max(a[q], b[q]);
     };
@@ -84,7 +85,7 @@ class SequenceVerifier {
         number[i] = number[latest[q]] + 1;
       }
       latest[q] = i;
-      for (int flag = 0; flag < isa::kNumFlags; ++flag) {
+      for (int flag = 0; flag < isa::kFirstLinkFlag; ++flag) {
         if (isa::GetBits(step(i).descriptor, 32 + flag, 1) != 0) {
           if (waits[flag] >= posts[flag].size())
             return Bad(i, "waits for flag ", flag,
@@ -103,7 +104,7 @@ class SequenceVerifier {
           return Bad(i, "no flag makes it wait for %", d);
       }
     }
-    for (int flag = 0; flag < isa::kNumFlags; ++flag) {
+    for (int flag = 0; flag < isa::kFirstLinkFlag; ++flag) {
       if (waits[flag] != posts[flag].size())
         return absl::InternalError(
             absl::StrCat("flag ", flag, " is posted ", posts[flag].size(),

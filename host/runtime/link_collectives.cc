@@ -55,6 +55,8 @@ std::optional<AllReduceSpec> SumOf(const Node& node, const ir::Type& type) {
   return spec;
 }
 
+bool IsPowerOfTwo(int members) { return (members & (members - 1)) == 0; }
+
 // Where a part of a dense value lies: `count` entries of a dimension.
 struct Part {
   int64_t lines, pitch;   // of the dimensions before it; bytes between two
@@ -140,6 +142,24 @@ std::optional<ExchangeSpec> ExchangeOf(const Node& node, int operand,
   return spec;
 }
 
+// Of an all_gather whose parts lie behind each other, as words of 32 bits.
+std::optional<AllReduceSpec> GatherOf(const Node& node, int operand,
+                                      int members, const Preset& preset) {
+  if (node.op != Op::kHloAllGather || !IsPowerOfTwo(members))
+    return std::nullopt;
+  const auto& a = node.attr<ir::HloCollectiveAttributes>();
+  const ir::Type& in = node.operands[operand].type();
+  const ir::Type& out = node.result_type(operand);
+  const Part part(out, a.dimension, 0, in.shape[a.dimension]);
+  if (part.lines != 1 || in.bytes() % preset.beat_bytes() != 0)
+    return std::nullopt;
+  AllReduceSpec spec;
+  spec.phase = AllReduceSpec::Phase::kAllGather;
+  spec.type = AllReduceSpec::Type::kInt32;
+  spec.elements = {out.bytes() / 4};
+  return spec;
+}
+
 // Of one operand.
 std::optional<LinkCollective> CollectiveOf(const Node& node, int operand,
                                            int members,
@@ -155,17 +175,21 @@ std::optional<LinkCollective> CollectiveOf(const Node& node, int operand,
     return std::nullopt;
   if (node.op == Op::kHloAllReduce || node.op == Op::kHloReduceScatter) {
     auto spec = SumOf(node, in);
-    if (!spec || (members & (members - 1)) != 0) return std::nullopt;
+    if (!spec || !IsPowerOfTwo(members)) return std::nullopt;
     if (node.op == Op::kHloReduceScatter) {
       const auto& a = node.attr<ir::HloCollectiveAttributes>();
       const Part part(in, a.dimension, 0, in.shape[a.dimension] / members);
       // The result is a part of the output, and begins as all values do.
       if (part.lines != 1 || part.length % lanes::ValueAlignment(preset) != 0)
         return std::nullopt;
-      spec->scatter = true;
+      spec->phase = AllReduceSpec::Phase::kReduceScatter;
       collective.part_bytes = {part.length};
       collective.out_bytes = {in.bytes()};
     }
+    collective.spec = *std::move(spec);
+    return collective;
+  }
+  if (auto spec = GatherOf(node, operand, members, preset)) {
     collective.spec = *std::move(spec);
     return collective;
   }
@@ -183,7 +207,9 @@ void Append(const LinkCollective& next, LinkCollective& last) {
 
 // Takes `next` into `last`. Returns false if two programs are needed.
 bool Join(const Node& node, const LinkCollective& next, LinkCollective& last) {
-  if (node.op == Op::kHloAllGather) {
+  if (next.spec.index() != last.spec.index()) return false;
+  if (node.op == Op::kHloAllGather &&
+      std::holds_alternative<ExchangeSpec>(next.spec)) {
     auto& all = std::get<ExchangeSpec>(last.spec);
     const auto& one = std::get<ExchangeSpec>(next.spec);
     if (all.transfers.size() + one.transfers.size() > kMaxTransfers)
@@ -197,8 +223,7 @@ bool Join(const Node& node, const LinkCollective& next, LinkCollective& last) {
     Append(next, last);
     return true;
   }
-  if (node.op != Op::kHloAllReduce && node.op != Op::kHloReduceScatter)
-    return false;
+  if (!std::holds_alternative<AllReduceSpec>(next.spec)) return false;
   auto& all = std::get<AllReduceSpec>(last.spec);
   const auto& one = std::get<AllReduceSpec>(next.spec);
   if (one.type != all.type) return false;
@@ -236,10 +261,20 @@ absl::StatusOr<std::vector<Program>> LinkCollective::Compile(
     own.memory = memory;
     return own;
   };
-  if (const auto* sum = std::get_if<AllReduceSpec>(&spec))
-    return compiler::CompileAllReduce(placed(*sum), preset);
-  return compiler::CompileExchange(placed(std::get<ExchangeSpec>(spec)),
-                                   preset);
+  const auto* sum = std::get_if<AllReduceSpec>(&spec);
+  if (sum == nullptr)
+    return compiler::CompileExchange(placed(std::get<ExchangeSpec>(spec)),
+                                     preset);
+  auto programs = compiler::CompileAllReduce(placed(*sum), preset);
+  if (sum->phase != AllReduceSpec::Phase::kAllGather ||
+      !absl::IsInvalidArgument(programs.status()))
+    return programs;
+  // On the chips in another way: each part goes straight to all.
+  std::vector<int64_t> parts;
+  for (const int64_t elements : sum->elements)
+    parts.push_back(4 * elements / static_cast<int64_t>(group.size()));
+  return compiler::CompileExchange(
+      placed(compiler::AllGather(parts, group, columns)), preset);
 }
 
 }  // namespace systole::runtime

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// All-reduces and reduce-scatters over the cores of chips, compared with the
+// All-reduces, reduce-scatters and all-gathers over the cores of chips, compared with the
 // order of the specification (docs/collectives.md).
 //   --backend=iss|rtl --preset=minichip
 
@@ -20,6 +20,7 @@ namespace {
 
 using compiler::AllReduceSpec;
 using Operation = AllReduceSpec::Operation;
+using Phase = AllReduceSpec::Phase;
 using Type = AllReduceSpec::Type;
 using ::testing::HasSubstr;
 
@@ -93,6 +94,30 @@ class AllReduceTest : public TorusTest {
     }
     return bytes;
   }
+  // What a position has before: of an all-gather a part of the result.
+  std::vector<uint8_t> Input(const AllReduceSpec& spec, size_t vector,
+                             int position) {
+    if (spec.phase != Phase::kAllGather) return Values(spec, vector, position);
+    const std::vector<uint8_t> all = Values(spec, vector, 0);
+    const size_t part = all.size() / spec.group.size();
+    return {all.begin() + position * part, all.begin() + (position + 1) * part};
+  }
+  std::vector<uint8_t> Wanted(const AllReduceSpec& spec, size_t vector) {
+    if (spec.phase == Phase::kAllGather) return Values(spec, vector, 0);
+    const int size = static_cast<int>(spec.group.size());
+    std::vector<std::vector<uint8_t>> values;
+    for (int p = 0; p < size; ++p) values.push_back(Values(spec, vector, p));
+    std::vector<uint8_t> want(values[0].size());
+    const int64_t bytes = BytesOf(spec.type);
+    for (int64_t i = 0; i < spec.elements[vector]; ++i) {
+      std::vector<uint32_t> bits(size);
+      for (int p = 0; p < size; ++p)
+        std::memcpy(&bits[p], &values[p][i * bytes], bytes);
+      const uint32_t result = Reference(spec, spec.elements[vector], i, bits);
+      std::memcpy(&want[i * bytes], &result, bytes);
+    }
+    return want;
+  }
   // Runs it and compares; returns the cycles of the core that started last: the
   // host starts one after the other, and the first ones wait for it.
   uint64_t Check(const AllReduceSpec& spec) {
@@ -109,7 +134,7 @@ class AllReduceTest : public TorusTest {
       Device& core = *cores_[spec.group[p]];
       EXPECT_EQ(core.Load((*programs)[p]), absl::OkStatus());
       for (size_t v = 0; v < vectors; ++v) {
-        EXPECT_EQ(core.WriteTensor(*tensor(p, "in", v), Values(spec, v, p)),
+        EXPECT_EQ(core.WriteTensor(*tensor(p, "in", v), Input(spec, v, p)),
                   absl::OkStatus());
       }
     }
@@ -123,24 +148,15 @@ class AllReduceTest : public TorusTest {
       cycles = std::min(cycles, stats->cycles);
     }
     for (size_t v = 0; v < vectors; ++v) {
-      std::vector<std::vector<uint8_t>> values;
-      for (int p = 0; p < size; ++p) values.push_back(Values(spec, v, p));
-      std::vector<uint8_t> want(values[0].size());
-      for (int64_t i = 0; i < spec.elements[v]; ++i) {
-        std::vector<uint32_t> bits(size);
-        for (int p = 0; p < size; ++p)
-          std::memcpy(&bits[p], &values[p][i * BytesOf(spec.type)],
-                      BytesOf(spec.type));
-        const uint32_t result = Reference(spec, spec.elements[v], i, bits);
-        std::memcpy(&want[i * BytesOf(spec.type)], &result, BytesOf(spec.type));
-      }
+      const std::vector<uint8_t> want = Wanted(spec, v);
       for (int p = 0; p < size; ++p) {
         const auto got =
             cores_[spec.group[p]]->ReadTensor(*tensor(p, "out", v));
         EXPECT_TRUE(got.ok()) << got.status();
         if (!got.ok()) continue;
-        const size_t part = want.size() / (spec.scatter ? size : 1);
-        const size_t at = spec.scatter ? p * part : 0;
+        const bool scatters = spec.phase == Phase::kReduceScatter;
+        const size_t part = want.size() / (scatters ? size : 1);
+        const size_t at = scatters ? p * part : 0;
         EXPECT_TRUE(std::equal(want.begin() + at, want.begin() + at + part,
                                got->begin() + at))
             << "vector " << v << ", position " << p;
@@ -198,7 +214,7 @@ TEST_F(AllReduceTest, SeveralVectors) {
 TEST_F(AllReduceTest, Scatters) {
   Open(2, 2);
   AllReduceSpec spec;
-  spec.scatter = true;
+  spec.phase = Phase::kReduceScatter;
   spec.columns = 2;
   for (const std::vector<int>& group : {std::vector{3},
                                         {1, 0},
@@ -217,6 +233,28 @@ TEST_F(AllReduceTest, Scatters) {
   Check(spec);
 }
 
+// The other half of an all-reduce.
+TEST_F(AllReduceTest, Gathers) {
+  Open(2, 2);
+  AllReduceSpec spec;
+  spec.phase = Phase::kAllGather;
+  spec.columns = 2;
+  for (const std::vector<int>& group : {std::vector{3},
+                                        {1, 0},
+                                        {1, 6},
+                                        {0, 2, 6, 4},
+                                        {0, 1, 2, 3, 4, 5, 6, 7},
+                                        {7, 6, 3, 2, 5, 4, 1, 0}}) {
+    SCOPED_TRACE(::testing::PrintToString(group));
+    spec.group = group;
+    spec.elements = {64, 1600, 8192, 5056};
+    Check(spec);
+  }
+  spec.type = Type::kBf16;
+  spec.elements = {128, 12800};
+  Check(spec);
+}
+
 // Stalls and spoilt wires change no bit.
 TEST_F(AllReduceTest, StallsAndSpoiltWires) {
   DeviceOptions options;
@@ -230,10 +268,12 @@ TEST_F(AllReduceTest, StallsAndSpoiltWires) {
          {0, 1, 2, 3, 4, 5, 6, 7},
          2});
   AllReduceSpec scatters;
-  scatters.scatter = true;
+  scatters.phase = Phase::kReduceScatter;
   scatters.elements = {6400, 64};
   scatters.group = {0, 1, 2, 3, 4, 5, 6, 7};
   scatters.columns = 2;
+  Check(scatters);
+  scatters.phase = Phase::kAllGather;
   Check(scatters);
 }
 
@@ -244,22 +284,24 @@ TEST_F(AllReduceTest, Rates) {
   AllReduceSpec spec;
   spec.group = {0, 1, 2, 3, 4, 5, 6, 7};
   spec.columns = 2;
+  const std::pair<Phase, const char*> phases[] = {
+      {Phase::kAllReduce, "all-reduce"},
+      {Phase::kReduceScatter, "reduce-scatter"},
+      {Phase::kAllGather, "all-gather"}};
   for (const int64_t bytes : {4 << 10, 64 << 10, 256 << 10}) {
     spec.elements = {bytes / 4};
-    for (const bool scatter : {false, true}) {
-      if (scatter && bytes > 64 << 10) continue;
-      spec.scatter = scatter;
+    for (const auto& [phase, name] : phases) {
+      spec.phase = phase;
       const uint64_t cycles = Check(spec);
       if (cycles == 0) continue;
       const double link =
           static_cast<double>(FindPreset(g_preset)->chip.link_bytes);
       const double one = static_cast<double>(bytes) / link * 0.75 * 17 / 16 /
-                         (scatter ? 2 : 1);
+                         (phase == Phase::kAllReduce ? 1 : 2);
       std::printf(
           "[ figure   ] %s of %lld bytes on four chips: %llu cycles, %.1f %% "
           "of one dimension at a time, %.1f %% of both\n",
-          scatter ? "reduce-scatter" : "all-reduce",
-          static_cast<long long>(bytes),
+          name, static_cast<long long>(bytes),
           static_cast<unsigned long long>(cycles),
           100 * one / static_cast<double>(cycles),
           50 * one / static_cast<double>(cycles));

@@ -3,6 +3,7 @@
 #include "host/compiler/collectives/all_reduce_code.h"
 
 #include "absl/strings/str_format.h"
+#include "host/compiler/collectives/reduction_sizes.h"
 
 namespace systole::compiler {
 

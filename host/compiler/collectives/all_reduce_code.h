@@ -3,16 +3,11 @@
 #ifndef SYSTOLE_HOST_COMPILER_COLLECTIVES_ALL_REDUCE_CODE_H_
 #define SYSTOLE_HOST_COMPILER_COLLECTIVES_ALL_REDUCE_CODE_H_
 
-#include <cstdint>
 #include <string>
 
 #include "systole/collective.h"
 
 namespace systole::compiler {
-
-inline int64_t ElementBytes(AllReduceSpec::Type type) {
-  return type == AllReduceSpec::Type::kBf16 ? 2 : 4;
-}
 
 // What the vector unit runs to combine two pieces. ROW: bytes of a row.
 // Rows of 64 a round: registers in turn, so that rows are loaded while others

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who sends which part of a vector to whom, and when, in an all-reduce or
-// reduce-scatter by recursive halving, and doubling (docs/collectives.md). Each
+// Who sends which part of a vector to whom, and when, in an all-reduce,
+// reduce-scatter or all-gather by recursive halving, and doubling
+// (docs/collectives.md). Each
 // vector has two halves, which take the levels of the group in different
 // orders. All of it is a function of the group's size and the vectors': every
 // position computes it for itself and for its partners, so that what one sends
@@ -51,9 +52,10 @@ class Exchange {
 
   // halves: the shares of each vector's. order: levels, one a round; level l
   // pairs positions that differ in bit l. chunk: beats of a piece at most. lag:
-  // slots from sending a piece to taking it.
+  // slots from sending a piece to taking it. halving: or else there is only
+  // doubling, and each position has its own shares from the start.
   Exchange(const std::vector<std::vector<Share>>& halves,
-           std::vector<int> order, int64_t chunk, int64_t lag);
+           std::vector<int> order, int64_t chunk, int64_t lag, bool halving);
 
   int rounds() const { return static_cast<int>(order_.size()); }
   int PartnerOf(int position, int round) const {
@@ -72,6 +74,8 @@ class Exchange {
   // it.
   bool Sends(int position, int round, const Piece& piece) const;
 
+  // Without halving, what it has from the start.
+  std::vector<Event> Own(int position) const;
   // Doubling, rounds in reverse. What it takes from its partner of a round,
   // and what it sends to that partner: final pieces, its own and those that it
   // has taken in later rounds.
@@ -85,6 +89,7 @@ class Exchange {
   std::map<int64_t, int> owners_;  // of pieces, by begin
   std::vector<int> order_;
   int64_t lag_;
+  bool halving_;
 };
 
 }  // namespace systole::compiler

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "host/program/vpu_asm.h"
 #include "systole/target.h"
 
 namespace systole::compiler {
@@ -68,7 +69,7 @@ absl::Status CheckMembers(const std::vector<MemberMemory>& memory,
 
 absl::Status MemberProgram::CheckMemory() const {
   constexpr uint64_t kCodeRoom = 1 << 20;
-  if (hbm_.size() + kCodeRoom <= preset_.memory_bytes())
+  if (part_ || hbm_.size() + kCodeRoom <= preset_.memory_bytes())
     return absl::OkStatus();
   return absl::ResourceExhaustedError(
       absl::StrFormat("the exchange needs %d bytes of a core's memory of %d",
@@ -99,7 +100,7 @@ void MemberProgram::Send(int partner, uint64_t to, int64_t bytes, int64_t ub,
                          uint32_t flag, bool other_way) {
   if (partner == position_) return Store(to, bytes, ub, flag);
   if (OnChip(position_, partner))
-    return Store(preset_.memory_bytes() + to, bytes, ub, flag);
+    return Store(PeerAddress(to), bytes, ub, flag);
   isa::Send send;
   const int there = group_[partner];
   send.dst_x = static_cast<uint32_t>(there / cores() % columns_);
@@ -119,9 +120,45 @@ void MemberProgram::Send(int partner, uint64_t to, int64_t bytes, int64_t ub,
   Append(send);
 }
 
+Access MemberProgram::HbmOf(uint64_t from, int64_t beats, bool write) const {
+  Access access;
+  access.space = Space::kHbm;
+  access.write = write;
+  access.base = static_cast<int64_t>(from);
+  access.len = beats * beat();
+  return access;
+}
+
+void MemberProgram::Fence(uint64_t from, std::vector<Access> accesses,
+                          uint32_t wait, uint32_t post) {
+  isa::Load load;
+  load.hbm_addr = from;
+  load.ub_addr = static_cast<uint32_t>(room_.ub_end - Word());
+  load.len = static_cast<uint32_t>(beat());
+  load.n1 = load.n2 = 1;
+  load.header.wait_mask = wait;
+  load.header.post_mask = post;
+  builder_.Append(load, std::move(accesses));
+}
+
+int64_t MemberProgram::AddCode(std::vector<uint64_t> words, uint64_t address) {
+  const auto count = static_cast<int64_t>(words.size());
+  const vpu::CodeLoad in =
+      vpu::LoadCode(part_ ? 0 : address, room_.ub_begin, count,
+                    static_cast<int>(room_.pc));
+  Append(in.load);
+  Append(in.vload);
+  if (part_) {
+    words_ = std::move(words);
+  } else {
+    program_.segments.push_back(vpu::Segment("exchange", address, words));
+  }
+  return (count * 8 + Word() - 1) / Word() * Word();
+}
+
 void MemberProgram::MakePlaces(int64_t first) {
-  for (int64_t at = first; at + piece_bytes() <= preset_.ub_bytes;
-       at += piece_bytes())
+  for (int64_t at = room_.ub_begin + first;
+       at + piece_bytes() <= room_.ub_end - Word(); at += piece_bytes())
     free_.push_back(at);
 }
 
@@ -135,18 +172,19 @@ absl::StatusOr<Program> MemberProgram::Finish(uint32_t halt_waits) {
   absl::StatusOr<Schedule> schedule = builder_.Finish(/*reorder=*/false);
   if (!schedule.ok()) return schedule.status();
   program_.descriptors = std::move(schedule->descriptors);
-  Note(halt_waits, 0);
-  for (size_t i = 0; i < program_.descriptors.size(); ++i) {
-    isa::Descriptor& d = program_.descriptors[i];
-    isa::PutBits(d, 32, 32, isa::GetBits(d, 32, 32) | waits_[i]);
-    isa::PutBits(d, 64, 32, isa::GetBits(d, 64, 32) | posts_[i]);
-  }
+  isa::PutBits(program_.descriptors.back(), 32, 32, halt_waits);
   program_.preset = std::string(preset_.name);
   program_.prog_addr =
       hbm_.Allocate(program_.descriptors.size() * isa::kDescriptorBytes);
   // Stores reach the other core of the chip.
   program_.hbm_bytes = preset_.reach_bytes();
   return std::move(program_);
+}
+
+absl::StatusOr<MemberPart> MemberProgram::FinishPart() {
+  absl::StatusOr<Sequence> sequence = builder_.AsAppended();
+  if (!sequence.ok()) return sequence.status();
+  return MemberPart{*std::move(sequence), std::move(words_)};
 }
 
 }  // namespace systole::compiler

@@ -3,10 +3,13 @@
 //
 // The program of one member of a group of cores that exchange: pieces go from
 // its memory through its unified buffer into the memories of others, whose
-// flags it posts.
+// flags it posts. Or else its part of a longer program, in which it has a part
+// of the unified buffer; all addresses in memory are placeholders there, of
+// which each belongs to one member.
 #ifndef SYSTOLE_HOST_COMPILER_COLLECTIVES_MEMBER_PROGRAM_H_
 #define SYSTOLE_HOST_COMPILER_COLLECTIVES_MEMBER_PROGRAM_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -30,15 +33,30 @@ absl::Status CheckMembers(const std::vector<MemberMemory>& memory,
                           size_t vectors, const std::vector<int>& group,
                           const Preset& preset);
 
+// What a part of a longer program may use.
+struct MemberRoom {
+  int64_t ub_begin = 0, ub_end = 0;  // of the unified buffer; whole words
+  int64_t pc = 0;                    // from here on of the instruction memory
+};
+
+// A member's part of a longer program: steps that are correct when executed one
+// by one, and its code, which lies at placeholder address 0.
+struct MemberPart {
+  Sequence sequence;
+  std::vector<uint64_t> words;
+};
+
 class MemberProgram {
  public:
-  // group: cores by position; columns: of the torus.
+  // group: cores by position; columns: of the torus; room: of a part, or null.
   MemberProgram(const Preset& preset, const std::vector<int>& group,
-                int columns, int position)
+                int columns, int position, const MemberRoom* room = nullptr)
       : preset_(preset),
         group_(group),
         columns_(columns),
         position_(position),
+        part_(room != nullptr),
+        room_(part_ ? *room : MemberRoom{0, preset.ub_bytes, 0}),
         hbm_(preset),
         builder_(preset) {}
 
@@ -54,20 +72,26 @@ class MemberProgram {
     return group_[a] / cores() == group_[b] / cores();
   }
   HbmImage& hbm() { return hbm_; }
+  const MemberRoom& room() const { return room_; }
+  // The address of what the other core of the chip has at `address`.
+  uint64_t PeerAddress(uint64_t address) const {
+    return part_ ? address : preset_.memory_bytes() + address;
+  }
+  // Of so many beats.
+  Access HbmOf(uint64_t from, int64_t beats, bool write) const;
   // kResourceExhausted: more than the memory holds.
   absl::Status CheckMemory() const;
 
-  // wait, post: masks of flags between cores, beside those of the program's own
-  // order.
+  // wait, post: masks of flags between cores.
   template <class Op>
-  void Append(const Op& op, uint32_t wait = 0, uint32_t post = 0) {
+  void Append(Op op, uint32_t wait = 0, uint32_t post = 0) {
+    op.header.wait_mask = wait;
+    op.header.post_mask = post;
     builder_.Append(op);
-    Note(wait, post);
   }
   void Append(const isa::Vrun& run, std::vector<Access> accesses,
               int64_t cycles) {
     builder_.Append(run, std::move(accesses), cycles);
-    Note(0, 0);
   }
   void Load(uint64_t from, int64_t bytes, int64_t ub, uint32_t wait = 0);
   void Store(uint64_t to, int64_t bytes, int64_t ub, uint32_t post = 0);
@@ -76,15 +100,20 @@ class MemberProgram {
   // core's first choice.
   void Send(int partner, uint64_t to, int64_t bytes, int64_t ub, uint32_t flag,
             bool other_way);
-  void AddSegment(DataSegment segment) {
-    program_.segments.push_back(std::move(segment));
-  }
+  // Waits for others, or posts that they may go on, behind all that `accesses`
+  // are in conflict with: a load of the beat at `from`, which nobody uses.
+  void Fence(uint64_t from, std::vector<Access> accesses, uint32_t wait,
+             uint32_t post);
+  // Brings code, which a program has at an address in memory, to the
+  // instruction memory. Returns the bytes of the unified buffer that it passes
+  // through, from the first one on.
+  int64_t AddCode(std::vector<uint64_t> words, uint64_t address);
   void AddTensor(TensorInfo tensor) {
     program_.tensors.push_back(std::move(tensor));
   }
 
-  // Places of a piece in the unified buffer, from `first` on; the one that is
-  // free for longest is taken next.
+  // Places of a piece in the unified buffer, all that are left behind `first`
+  // bytes; the one that is free for longest is taken next.
   void MakePlaces(int64_t first);
   size_t places() const { return free_.size(); }
   int64_t Take();
@@ -92,21 +121,21 @@ class MemberProgram {
 
   // The halt waits for these flags.
   absl::StatusOr<Program> Finish(uint32_t halt_waits);
+  absl::StatusOr<MemberPart> FinishPart();
 
  private:
+  int64_t Word() const { return std::max(preset_.word_bytes(), beat()); }
   int cores() const { return static_cast<int>(preset_.chip.cores); }
-  void Note(uint32_t wait, uint32_t post) {
-    waits_.push_back(wait);
-    posts_.push_back(post);
-  }
 
   const Preset& preset_;
   const std::vector<int> group_;
   const int columns_, position_;
+  const bool part_;
+  const MemberRoom room_;
   HbmImage hbm_;
   ScheduleBuilder builder_;
   Program program_;
-  std::vector<uint32_t> waits_, posts_;  // of others' flags, by descriptor
+  std::vector<uint64_t> words_;  // of a part
   std::deque<int64_t> free_;
 };
 

@@ -39,7 +39,14 @@ std::vector<int64_t> DispatchKeys(const Sequence& sequence,
   return key;
 }
 
+// Whether other cores wait for the step, or it for them.
+bool IsShared(const isa::Descriptor& d) {
+  return (SharedWaitsOf(d) | SharedPostsOf(d)) != 0;
+}
+
 // Moving loads, and tiles to their matmul, also moves what depends on them.
+// Steps between cores stay in one order, which all of these cores have: none
+// then waits for a step that waits for itself.
 void Settle(const Sequence& sequence, std::vector<int64_t>& key) {
   const int size = sequence.size();
   const std::vector<Step>& steps = sequence.steps;
@@ -50,10 +57,15 @@ void Settle(const Sequence& sequence, std::vector<int64_t>& key) {
       key[i] = std::max(key[i], to);
     };
     std::array<int64_t, isa::kNumQueues> last = {};
+    int64_t last_shared = 0;
     for (int i = 0; i < size; ++i) {
       int64_t& before = last[static_cast<int>(steps[i].queue())];
       raise(i, before);
       for (const int d : steps[i].after) raise(i, d < 0 ? 0 : key[d]);
+      if (IsShared(steps[i].descriptor)) {
+        raise(i, last_shared);
+        last_shared = key[i];
+      }
       before = key[i];
     }
     int64_t next_matmul = 0;

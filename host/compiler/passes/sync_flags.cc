@@ -101,8 +101,8 @@ absl::StatusOr<bool> SyncFlags::Run(Sequence& sequence) {
     }
   }
   for (int i = 0; i < size; ++i) {
-    isa::PutBits(steps[i].descriptor, 32, 32, wait[i]);
-    isa::PutBits(steps[i].descriptor, 64, 32, post[i]);
+    isa::PutBits(steps[i].descriptor, 32, isa::kFirstLinkFlag, wait[i]);
+    isa::PutBits(steps[i].descriptor, 64, isa::kFirstLinkFlag, post[i]);
   }
   if (absl::Status s = CheckCounts(sequence, wait, post); !s.ok()) return s;
   sequence.flagged = true;

@@ -3,10 +3,11 @@
 //
 // Collective operations over the cores of a device (docs/collectives.md).
 // All-reduce: every core of a group has a vector, or several, and all of them
-// get the elementwise sum, maximum or minimum of all; of a reduce-scatter, each
-// its part. Exchange: parts of the
-// cores' vectors go to places in others' vectors; all-gather, all-to-all,
-// broadcast and permutations are such.
+// get the elementwise sum, maximum or minimum of all. It is a reduce-scatter,
+// after which each has its part, and then an all-gather; both are there alone.
+// Exchange: parts of the cores' vectors go to places in others' vectors;
+// all-to-all, broadcast and permutations are such, and all-gathers of any
+// group.
 //
 //   auto cores = Device::OpenCores("rtl", {.preset = "minichip",
 //                                          .torus = {2, 2}});
@@ -30,7 +31,7 @@
 namespace systole::compiler {
 
 // Where a member has its vectors, in its own memory: multiples of the beat,
-// each with room for whole beats. An all-reduce needs ScratchBytes more; the
+// each with room for whole beats. What adds needs ScratchBytes more; the
 // program's code, which is a segment of it, lies there too.
 struct MemberMemory {
   std::vector<uint64_t> in, out;  // of each vector
@@ -40,6 +41,11 @@ struct MemberMemory {
 struct AllReduceSpec {
   enum class Operation { kSum, kMax, kMin };
   enum class Type { kFloat32, kBf16, kInt32 };
+  // Of each vector, position p has the p-th of as many equal parts as there are
+  // positions, of a multiple of the beat each: after a reduce-scatter, at its
+  // place in "out", and what is elsewhere there is not defined; before an
+  // all-gather, as "in".
+  enum class Phase { kAllReduce, kReduceScatter, kAllGather };
 
   Operation operation = Operation::kSum;
   Type type = Type::kFloat32;
@@ -51,16 +57,14 @@ struct AllReduceSpec {
   // By position; empty: from 0 on, for all the same. The programs' prog_addr
   // may be set to any free place.
   std::vector<MemberMemory> memory = {};
-  // Reduce-scatter: of each vector, position p gets the p-th of as many equal
-  // parts as there are positions, at its place in "out"; what is elsewhere in
-  // "out" is not defined. Parts are multiples of the beat.
-  bool scatter = false;
+  Phase phase = Phase::kAllReduce;
 };
 
 int64_t ScratchBytes(const AllReduceSpec& spec, const Preset& preset);
 
 // A program for each position, with tensors "in" and "out" of one line of
-// `elements` values; of several vectors "in0", "out0", "in1" and so on. Errors:
+// `elements` values, or a part of these; of several vectors "in0", "out0",
+// "in1" and so on. Errors:
 // kInvalidArgument (a group that is none, a preset without the bf16 cell or,
 // for several chips, without links), kResourceExhausted (elements that the
 // memory does not hold).

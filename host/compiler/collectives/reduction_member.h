@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// What one member of a group does in an all-reduce, reduce-scatter or
+// all-gather. Everything moves in pieces: loaded, combined by the vector unit,
+// sent on from the unified buffer, where what the next round combines stays as
+// long as there is room. A link flag, or a flag between the cores of a chip,
+// says that a piece has come. Each direction of each round has a flag of its
+// own, so its posts and waits are in one order, also over several collectives
+// of the same group behind each other. The cores of a chip read each other's
+// vectors, which saves to send them.
+#ifndef SYSTOLE_HOST_COMPILER_COLLECTIVES_REDUCTION_MEMBER_H_
+#define SYSTOLE_HOST_COMPILER_COLLECTIVES_REDUCTION_MEMBER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "host/compiler/collectives/exchange.h"
+#include "host/compiler/collectives/member_program.h"
+#include "systole/collective.h"
+
+namespace systole::compiler {
+
+class ReductionMember : public MemberProgram {
+ public:
+  // room: of a part of a longer program; or null. The spec must have passed
+  // its check and must outlive the member; of a part it has placeholders as
+  // addresses (member_program.h).
+  ReductionMember(const AllReduceSpec& spec, const Preset& preset, int position,
+                  const MemberRoom* room = nullptr)
+      : MemberProgram(preset, spec.group, spec.columns, position, room),
+        spec_(spec) {}
+
+  // Errors: those of CompileAllReduce.
+  absl::StatusOr<Program> Compile();
+  absl::StatusOr<MemberPart> CompilePart();
+
+ private:
+  // What happens to a piece of a half in a slot.
+  enum class Kind { kCopy, kFirst, kCombine, kOwn, kTake };
+  struct Step {
+    int64_t slot;
+    int half, round;
+    Kind kind;
+    Piece piece;
+  };
+
+  bool halves() const {
+    return spec_.phase != AllReduceSpec::Phase::kAllGather;
+  }
+  bool doubles() const {
+    return spec_.phase != AllReduceSpec::Phase::kReduceScatter;
+  }
+  absl::Status Emit();
+  absl::Status PlaceMemory();
+  absl::Status LoadCode();
+  void MakeSteps();
+  void Emit(const Step& step);
+  void EmitCombined(const Step& step, int64_t ub);
+  // Combines two places; the result replaces the first.
+  void Combine(int64_t ub, int64_t other);
+  // Sends a final piece to the partners of the rounds before `before`.
+  void Give(const Step& step, int before, int64_t ub);
+  // The piece to the partner of a round, with or without its flag. Where there
+  // are two ways, the halves take one each.
+  void SendPiece(int half, int round, bool doubling, const Piece& piece,
+                 int64_t ub, bool post);
+
+  // Whether it reads what its first partner would send.
+  bool Pulls() const;
+  // The flag of what comes in a round of a half, as a mask. Levels between
+  // chips are numbered; a half takes its own rounds in its own order.
+  uint32_t FlagOf(int half, int round, bool doubling) const;
+  // Number of a level among those that lead to other chips.
+  int LinkLevel(int partner) const;
+  size_t VectorOf(const Piece& piece) const;
+  // Where a piece of the whole vectors lies.
+  uint64_t PlaceOf(const std::vector<uint64_t>& vectors,
+                   const Piece& piece) const;
+  // In the member's own vector, which an all-gather has a part of.
+  uint64_t InputOf(const Piece& piece) const;
+  // Where what comes in a round lands.
+  uint64_t Landing(int member, int round, const Piece& piece) const;
+  void LoadPiece(uint64_t from, const Piece& piece, int64_t ub, uint32_t wait) {
+    Load(from, piece.beats() * beat(), ub, wait);
+  }
+  void StorePiece(uint64_t to, const Piece& piece, int64_t ub) {
+    Store(to, piece.beats() * beat(), ub);
+  }
+  TensorInfo TensorOf(const std::string& name, const std::string& number,
+                      int64_t elements, uint64_t at) const;
+
+  const AllReduceSpec& spec_;
+  std::vector<int64_t> begins_;  // of the vectors, in beats; the end of all
+  std::vector<Exchange> halves_;
+  std::vector<Step> steps_;
+  uint32_t end_waits_ = 0;
+  int64_t given_left_[2] = {0, 0};    // pieces for the first partner
+  std::vector<MemberMemory> memory_;  // by position
+  std::map<int64_t, int64_t> kept_;   // by begin of a piece: its place
+  size_t reserve_ = 0;  // places that are not taken for what is kept
+  bool ready_ = false;  // the first partner's vector was waited for
+};
+
+}  // namespace systole::compiler
+
+#endif  // SYSTOLE_HOST_COMPILER_COLLECTIVES_REDUCTION_MEMBER_H_
