@@ -13,6 +13,7 @@
 #include "host/partition/known.h"
 #include "host/partition/lookup.h"
 #include "host/partition/scope.h"
+#include "host/partition/sum_sinking.h"
 
 namespace systole::partition {
 namespace {
@@ -68,6 +69,7 @@ class Partitioner {
       local_.outputs.push_back(sharding);
     }
     scope.module().RemoveUnused();
+    SinkSums(scope.module(), numbers_.sums);
     return ir::Verify(scope.module());
   }
 
@@ -302,6 +304,7 @@ class Partitioner {
           {"", Bring(scope, values, output, *outputs[i])});
     }
     module->RemoveUnused();
+    SinkSums(*module, numbers_.sums);
     return module;
   }
 

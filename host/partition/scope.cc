@@ -89,6 +89,7 @@ Value Scope::AllReduce(Value value, Op op, Parts parts,
   const Value sum =
       Add("all_reduce", Op::kHloAllReduce, value.type(), {value}, a);
   sum->regions.push_back(std::move(region));
+  numbers_.sums.insert(sum->name);
   return sum;
 }
 

@@ -7,6 +7,7 @@
 #define SYSTOLE_HOST_PARTITION_SCOPE_H_
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ struct Tiles {
 struct Numbers {
   int devices = 1;
   int64_t names = 0, channels = 0;
+  std::set<std::string> sums;  // names of the all_reduces that were added
 };
 
 ir::Type TileType(const ir::Type& whole, const Sharding& sharding);

@@ -292,6 +292,7 @@ absl::StatusOr<PlacedValues> Executable::Evaluate(
       auto own = std::make_shared<Place>();
       own->bytes = place->bytes;
       own->device = std::move(place->device);
+      own->part = std::move(place->part);
       if (own->device == nullptr) own->host = *value;
       place = std::move(own);
     }

@@ -75,8 +75,8 @@ class Combiner {
     levels_[node] = level + 1;
     std::optional<Op> op = node->op;
     if (!node->regions.empty()) op = ir::CombinerOf(*node->regions[0]);
-    if (!op || node->results() != 1) return;
     const auto& a = node->attr<ir::HloCollectiveAttributes>();
+    if (!op || node->results() != 1 || a.parts_stay) return;
     const Kind kind{a.replica_groups,
                     a.group_size,
                     a.channel != 0,

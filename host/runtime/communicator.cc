@@ -15,7 +15,7 @@ using ir::Literal;
 using ir::Literals;
 using ir::Node;
 
-absl::StatusOr<PlacedValues> Communicator::Exchange(
+absl::StatusOr<PlacedValues> Communicator::ThroughHost(
     const Node& node, int process, const PlacedValues& operands,
     ProcessDevice& device) {
   auto own = std::make_shared<Literals>();
@@ -94,7 +94,7 @@ absl::StatusOr<PlacedValues> LinkCommunicator::Exchange(
   const std::vector<LinkCollective> collectives = LinkCollectivesOf(
       node, static_cast<int>(member.all->size()), *member.sources, preset_);
   if (collectives.empty())
-    return Communicator::Exchange(node, process, operands, device);
+    return ThroughHost(node, process, operands, device);
   const auto failed = [&](const absl::Status& status) {
     return absl::Status(status.code(),
                         absl::StrCat("node '", node.name, "'",
@@ -135,7 +135,7 @@ absl::StatusOr<PlacedValues> LinkCommunicator::Exchange(
   if (!met.ok()) return met.status();
   Member& got = *static_cast<Member*>(met->get());
   if (got.on_host)
-    return Communicator::Exchange(node, process, operands, device);
+    return ThroughHost(node, process, operands, device);
   for (Program& program : got.programs) {
     LayerInfo& layer = program.layers.emplace_back();
     layer.name = node.name;

@@ -54,7 +54,12 @@ class Communicator {
   virtual absl::StatusOr<PlacedValues> Exchange(const ir::Node& node,
                                                 int process,
                                                 const PlacedValues& operands,
-                                                ProcessDevice& device);
+                                                ProcessDevice& device) {
+    return ThroughHost(node, process, operands, device);
+  }
+  absl::StatusOr<PlacedValues> ThroughHost(const ir::Node& node, int process,
+                                           const PlacedValues& operands,
+                                           ProcessDevice& device);
   // See Rendezvous.
   absl::Status Start() { return rendezvous_.Start(); }
   // Every process calls it once, when it takes part in nothing more.

@@ -55,6 +55,7 @@ void CoreWork::Add(const CoreWork& other) {
   stats.Add(other.stats);
   exchanges += other.exchanges;
   exchange_cycles += other.exchange_cycles;
+  upload_bytes += other.upload_bytes;
 }
 
 absl::StatusOr<systole::Device*> Core::Open() {

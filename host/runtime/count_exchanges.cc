@@ -20,7 +20,8 @@ void CountExchanges(const ir::Module& module, const CollectiveGroups& groups,
     for (const ir::Value& operand : node->operands)
       bytes += operand.type().bytes();
     const auto members = static_cast<int>(member.all->size());
-    const bool alone = members < 2;
+    const bool alone =
+        members < 2 || node->attr<ir::HloCollectiveAttributes>().parts_stay;
     if (!alone &&
         (!links ||
          LinkCollectivesOf(*node, members, *member.sources, preset).empty()))

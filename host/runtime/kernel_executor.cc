@@ -81,6 +81,7 @@ absl::Status KernelExecutor::ToDevice(Place& value) {
     return s;
   ++counts_.uploads;
   counts_.upload_bytes += value.bytes;
+  core_.CountUpload(value.bytes);
   value.device = *std::move(memory);
   return absl::OkStatus();
 }
@@ -261,13 +262,19 @@ const PlacedValue& KernelExecutor::DeviceId(ir::Op op) {
 absl::Status KernelExecutor::RunShard(const lanes::PlanStep& step,
                                       PlacedValues& values) {
   Place& whole = *values[step.inputs[0]];
-  if (absl::Status s = ToDevice(whole); !s.ok()) return s;
   const ir::Ints& starts = step.node->attr<ir::HloShardAttributes>().starts;
   const size_t partition = process_.number % process_.grid.partitions;
-  const int64_t start = starts[std::min(partition, starts.size() - 1)];
   const ir::Type& type = step.node->type;
-  values[step.outputs[0]] = OnDevice(
-      whole.device, start * ir::ElementBytes(type.element), type.bytes());
+  const int64_t begin = starts[std::min(partition, starts.size() - 1)] *
+                        ir::ElementBytes(type.element);
+  PlacedValue& own = values[step.outputs[0]];
+  if (whole.device == nullptr && whole.part.device != nullptr &&
+      whole.part.begin == begin && whole.part.bytes == type.bytes()) {
+    own = OnDevice(whole.part.device, 0, type.bytes());
+    return absl::OkStatus();
+  }
+  if (absl::Status s = ToDevice(whole); !s.ok()) return s;
+  own = OnDevice(whole.device, begin, type.bytes());
   return absl::OkStatus();
 }
 
@@ -280,10 +287,18 @@ absl::Status KernelExecutor::RunCollective(const lanes::PlanStep& step,
   const CollectiveGroups::Membership member =
       process_.groups->Of(node, process_.number);
   if (member.all->size() > 1) {
-    ++counts_.collectives;
+    const bool stays = node.attr<ir::HloCollectiveAttributes>().parts_stay;
+    if (!stays) ++counts_.collectives;
+    Communicator& all = *process_.communicator;
     absl::StatusOr<PlacedValues> results =
-        process_.communicator->Exchange(node, process_.number, operands, *this);
+        stays ? all.ThroughHost(node, process_.number, operands, *this)
+              : all.Exchange(node, process_.number, operands, *this);
     if (!results.ok()) return results.status();
+    if (stays) {
+      const int64_t bytes = operands[0]->bytes;
+      (*results)[0]->part = {operands[0]->device, member.position * bytes,
+                             bytes};
+    }
     operands = *std::move(results);
   } else if (!member.sources->empty() && (*member.sources)[0] < 0) {
     operands = {

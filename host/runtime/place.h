@@ -46,6 +46,11 @@ struct Place {
   int64_t bytes = 0;
   std::optional<ir::Literal> host;
   std::shared_ptr<DeviceMemory> device;
+  // Of a value on the host, what the device has of it.
+  struct Part {
+    std::shared_ptr<DeviceMemory> device;
+    int64_t begin = 0, bytes = 0;
+  } part;
 };
 using PlacedValue = std::shared_ptr<Place>;
 using PlacedValues = std::vector<PlacedValue>;

@@ -178,6 +178,44 @@ class Sharder {
     return outputs;
   }
 
+  // Outputs that take the place of a parameter of which the cluster alone reads
+  // parts, as an optimiser's moments do from step to step: no device needs the
+  // whole.
+  std::set<const Node*> StayingOf(const Cluster& cluster,
+                                  const std::vector<Node*>& outputs) const {
+    const std::set<const Node*> inside(cluster.begin(), cluster.end());
+    const auto all_users = [&](const Node* node, const auto& test) {
+      const std::vector<const Node*>& users = users_.at(node);
+      return std::all_of(users.begin(), users.end(), test);
+    };
+    std::vector<const Node*> parameters;
+    for (const Node* node : cluster) {
+      for (const Value& operand : node->operands) {
+        const Node* const from = operand.node;
+        if (from->op == Op::kParameter && from->type.rank() != 0 &&
+            std::count(parameters.begin(), parameters.end(), from) == 0 &&
+            all_users(from, [&](const Node* user) {
+              return inside.count(user) > 0;
+            }))
+          parameters.push_back(from);
+      }
+    }
+    std::set<const Node*> staying;
+    for (const Node* node : outputs) {
+      if (!all_users(node, [&](const Node* user) {
+            return user == nullptr || inside.count(user) > 0;
+          }))
+        continue;
+      const auto same = std::find_if(
+          parameters.begin(), parameters.end(),
+          [&](const Node* from) { return from->type == node->type; });
+      if (same == parameters.end()) continue;
+      parameters.erase(same);
+      staying.insert(node);
+    }
+    return staying;
+  }
+
   bool Pays(const Cluster& cluster, const std::vector<Node*>& outputs) const {
     const std::set<const Node*> inside(cluster.begin(), cluster.end());
     for (const Node* node : cluster) {
@@ -189,9 +227,11 @@ class Sharder {
       }
     }
     int64_t gathered = 0;
+    const std::set<const Node*> staying = StayingOf(cluster, outputs);
     for (const Node* node : outputs) {
       if (!Divides(node->type)) return false;
-      gathered += GatherCycles(node->type.bytes());
+      if (staying.count(node) == 0)
+        gathered += GatherCycles(node->type.bytes());
     }
     if (outputs.empty()) return false;
     const int64_t elements = cluster[0]->type.elements();
@@ -287,6 +327,7 @@ class Sharder {
   void Divide(const Cluster& cluster, const std::vector<Node*>& outputs) {
     const int64_t part = cluster[0]->type.elements() / processes_;
     Parts parts(module_, cluster, part, processes_, SumsOf(cluster));
+    const std::set<const Node*> staying = StayingOf(cluster, outputs);
     std::vector<std::pair<Node*, Node*>> wholes;
     for (Node* node : cluster) {
       Node* const copy = parts.Copy(node);
@@ -296,6 +337,7 @@ class Sharder {
       a.group_size = processes_;
       a.channel = ++channel_;
       a.use_global_device_ids = true;
+      a.parts_stay = staying.count(node) > 0;
       Node* const gathered = module_.InsertBefore(
           node, {module_.UniqueName(node->name + ".all"),
                  Op::kHloAllGather,

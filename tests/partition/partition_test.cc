@@ -271,6 +271,34 @@ TEST(PartitionTest, SumsAreLeftForLater) {
                                           ir::Op::kHloAllReduce));
 }
 
+// Transposes and reshapes that alone read a sum come before it; one that others
+// read too stays.
+TEST(PartitionTest, SumsComeBehindMoves) {
+  for (const bool others : {false, true}) {
+    GlobalProgram program = ProgramOf(
+        absl::StrCat(
+            "module @m {\n%x = f32[4,8] parameter(), name=\"x\"\n"
+            "%w = f32[8,6] parameter(), name=\"w\"\n"
+            "%p = f32[4,6] hlo.dot_general(%x, %w), lhs_contracting=[1], "
+            "rhs_contracting=[0]\n"
+            "%t = f32[6,4] hlo.transpose(%p), permutation=[1, 0]\n"
+            "%r = f32[3,8] hlo.reshape(%t)\n",
+            others ? "%n = f32[4,6] hlo.negate(%p)\n" : "",
+            "return %r as \"r\"", others ? ", %n as \"n\"" : "", "\n}"),
+        8);
+    program.inputs[0] = Sharding{{{}, {{1, 8}}}, {}};
+    std::mt19937_64 rng(1);
+    Literals inputs;
+    for (const ir::Node* input : program.module->inputs())
+      inputs.push_back(RandomOf(input->type, rng));
+    Check(program, inputs, "");
+    const auto local = Partition(program);
+    ASSERT_TRUE(local.ok()) << local.status();
+    const ir::Op last = local->module->outputs[0].node->op;
+    EXPECT_EQ(last, others ? ir::Op::kHloReshape : ir::Op::kHloAllReduce);
+  }
+}
+
 // A maximum has no parts of a sum, whatever is suggested.
 TEST(PartitionTest, MaximaAreNotLeft) {
   for (const TestProgram& test : TestPrograms()) {

@@ -81,6 +81,65 @@ TEST(ShardsTest, UpdatesAreSharded) {
   }
 }
 
+// Parts of the moments stay where they are from step to step; the host, and a
+// program that needs the whole, get it all the same.
+TEST(ShardsTest, MomentsStayInParts) {
+  constexpr int kProcesses = 4, kElements = 16384, kSteps = 3;
+  std::mt19937_64 rng(11);
+  const auto client = MakeClient(kProcesses);
+  const auto step = Module(Update(kElements), "%w2 as \"w\", %m2 as \"m\"");
+  const auto whole = Module(absl::StrCat("%x = f32[", kElements,
+                                         "] parameter(), name=\"x\"\n%y = f32[",
+                                         kElements, "] hlo.add(%x, %x)"));
+  ASSERT_TRUE(step != nullptr && whole != nullptr);
+  const auto executable = client->Compile(step->Clone(), {1, kProcesses});
+  ASSERT_TRUE(executable.ok()) << executable.status();
+  const auto doubles = client->Compile(whole->Clone(), {1, 1});
+  ASSERT_TRUE(doubles.ok()) << doubles.status();
+  Literals same;
+  for (const ir::Node* input : step->inputs())
+    same.push_back(Random(rng, input->type));
+  std::vector<Literals> values(kProcesses, same);
+  std::vector<Device*> devices;
+  std::vector<Arguments> arguments;
+  for (int p = 0; p < kProcesses; ++p) {
+    devices.push_back(&client->device(p));
+    arguments.push_back(Put(*devices[p], *step, values[p]));
+  }
+  for (int i = 0; i < kSteps; ++i) {
+    for (int p = 0; p < kProcesses; ++p) {
+      values[p][3] = Random(rng, step->inputs()[3]->type);
+      arguments[p][3] = std::make_shared<Buffer>(
+          *devices[p], step->inputs()[3]->type, values[p][3]);
+    }
+    const auto wanted = golden::RunHlo(*step, 1, kProcesses, values);
+    ASSERT_TRUE(wanted.ok()) << wanted.status();
+    for (Device* device : devices) device->TakeWork();
+    const auto executions = (*executable)->ExecuteAll(arguments, devices);
+    ASSERT_TRUE(executions.ok()) << executions.status();
+    for (int p = 0; p < kProcesses; ++p) {
+      const Execution& execution = (*executions)[p];
+      ASSERT_EQ(execution.done->Await(), absl::OkStatus());
+      for (int r = 0; r < 2; ++r) {
+        EXPECT_EQ(*execution.results[r]->Await(), (*wanted)[p][r])
+            << "step " << i << ", process " << p << ", result " << r;
+        arguments[p][r] = execution.results[r];
+        values[p][r] = (*wanted)[p][r];
+      }
+      // Of later steps, new are the gradients alone.
+      if (Links() && i > 0)
+        EXPECT_EQ(devices[p]->TakeWork().upload_bytes, 4 * kElements);
+    }
+  }
+  const auto twice = (*doubles)->Execute({arguments[1][1]}, *devices[1]);
+  ASSERT_TRUE(twice.ok()) << twice.status();
+  const auto y = twice->results[0]->Await();
+  ASSERT_TRUE(y.ok()) << y.status();
+  const auto wanted = golden::RunHlo(*whole, 1, 1, {{values[1][1]}});
+  ASSERT_TRUE(wanted.ok());
+  EXPECT_EQ(*y, (*wanted)[0][0]);
+}
+
 // A process's rows of what all have are a part of their memory. The last entry
 // of the table is that of the last two processes.
 TEST(ShardsTest, PartsOfWhatAllHaveAreViews) {

@@ -20,8 +20,7 @@ class StepLinker {
   explicit StepLinker(const Preset& preset) : preset_(preset) {}
 
   std::vector<PlanStep> Run(std::vector<PlanStep> all) {
-    std::vector<PlanStep> steps;
-    std::vector<PlanStep> kernels;
+    std::vector<PlanStep> steps, kernels, last;
     int64_t bytes = 0;
     const auto flush = [&] {
       LinkInto(kernels.begin(), kernels.end(), steps);
@@ -29,6 +28,10 @@ class StepLinker {
       bytes = 0;
     };
     for (PlanStep& step : all) {
+      if (!step.kernel && PartsStay(*step.node)) {
+        last.push_back(std::move(step));
+        continue;
+      }
       if (!step.kernel) {
         // A view of what is there before the kernels does not divide them.
         const bool before = step.node->op == ir::Op::kHloShard &&
@@ -47,10 +50,16 @@ class StepLinker {
       kernels.push_back(std::move(step));
     }
     flush();
+    for (PlanStep& step : last) steps.push_back(std::move(step));
     return steps;
   }
 
  private:
+  // Only the results of the plan have its result.
+  static bool PartsStay(const ir::Node& node) {
+    return node.op == ir::Op::kHloAllGather &&
+           node.attr<ir::HloCollectiveAttributes>().parts_stay;
+  }
   // The input slot that the step's kernel changes for an output, or -1.
   static int UpdatedBy(const PlanStep& step, int output) {
     for (const auto& [from, to] : step.updates)

@@ -313,6 +313,9 @@ struct HloCollectiveAttributes {
   int64_t dimension = 0, concat_dimension = 0;
   int64_t channel = 0;
   bool use_global_device_ids = false;
+  // Of all_gather: no device needs the others' parts. The result is there for
+  // the host, and for programs that read each device's part.
+  bool parts_stay = false;
 
   template <typename Self, typename Visitor>
   static void Fields(Self& self, Visitor&& visit) {
@@ -322,6 +325,7 @@ struct HloCollectiveAttributes {
     visit("concat_dimension", self.concat_dimension);
     visit("channel", self.channel);
     visit("use_global_device_ids", self.use_global_device_ids);
+    visit("parts_stay", self.parts_stay);
   }
 };
 
