@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "host/compiler/kernels/collective_kernel.h"
 #include "host/compiler/kernels/module_lowering.h"
 #include "host/ir/text.h"
 #include "host/ir/verifier.h"
@@ -98,7 +99,12 @@ std::unique_ptr<ir::Module> Lowered(std::unique_ptr<ir::Module> module,
     CombineExchanges(
         *module, static_cast<int64_t>(preset.memory_bytes()) / kCombinedShare);
   }
-  lanes::LowerModule(*module, preset);
+  const bool beside =
+      links && PlanExchanges(CollectiveGroups(*module, grid), grid.count(),
+                             preset)
+                   .HasAny(*module);
+  lanes::LowerModule(*module,
+                     beside ? lanes::BesideCollectives(preset) : preset);
   return module;
 }
 
@@ -114,7 +120,13 @@ Executable::Executable(std::unique_ptr<ir::Module> module, ir::ProcessGrid grid,
     : module_(Lowered(std::move(module), grid, preset, links)),
       grid_(grid),
       groups_(std::make_unique<CollectiveGroups>(*module_, grid)),
-      plan_(lanes::PlanFor(*module_, preset)),
+      exchanges_(
+          std::make_unique<PlanExchanges>(*groups_, grid.count(), preset)),
+      preset_(preset),
+      plan_(lanes::PlanFor(*module_, preset, 0,
+                           links && exchanges_->HasAny(*module_)
+                               ? exchanges_.get()
+                               : nullptr)),
       placement_(PlacementOf(*module_, plan_, preset)) {
   CountExchanges(*module_, *groups_, preset, links, placement_);
   for (const ir::Node* input : module_->inputs())
@@ -267,14 +279,31 @@ absl::StatusOr<Execution> Executable::ExecuteProcess(
   return execution;
 }
 
-PlacedValues Executable::Constants(const Device& device) {
+PlacedValues Executable::Constants(const lanes::DevicePlan& plan,
+                                   const Device& device) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  PlacedValues& values = constants_[device.id()];
+  PlacedValues& values = constants_[{&plan, device.id()}];
   if (values.empty()) {
-    for (const auto& [slot, literal] : plan_.constants)
+    for (const auto& [slot, literal] : plan.constants)
       values.push_back(OnHost(literal));
   }
   return values;
+}
+
+bool Executable::FitsLinks(const Run& run) const {
+  for (const lanes::PlanStep& step : plan_.steps) {
+    if (step.exchanging == nullptr) continue;
+    compiler::AllReduceSpec spec = step.exchanging->collectives()[0].member.spec;
+    for (int& core : spec.group) core = run.communicator->cores()[core];
+    if (!compiler::CheckAllReduce(spec, preset_).ok()) return false;
+  }
+  return true;
+}
+
+const lanes::DevicePlan& Executable::PlanApart() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!apart_) apart_ = lanes::PlanFor(*module_, preset_);
+  return *apart_;
 }
 
 absl::StatusOr<PlacedValues> Executable::Evaluate(
@@ -303,7 +332,8 @@ absl::StatusOr<PlacedValues> Executable::Evaluate(
   if (Board* const board = device.client().board(); board != nullptr) {
     if (run == nullptr) {
       board->Join();
-    } else if (absl::Status s = run->communicator->Start(); !s.ok()) {
+    } else if (absl::Status s = run->communicator->Start(process, device.id());
+               !s.ok()) {
       return s;
     }
     turn.emplace(*board);
@@ -324,9 +354,13 @@ absl::StatusOr<PlacedValues> Executable::Compute(PlacedValues arguments,
   KernelExecutor executor(*device.core_, *device.products_,
                           Marked(device.client().options().caller, device),
                           {process, grid_, groups_.get(),
-                           run == nullptr ? nullptr : run->communicator.get()});
+                           run == nullptr ? nullptr : run->communicator.get(),
+                           &programs_});
+  const lanes::DevicePlan& plan = run == nullptr || FitsLinks(*run)
+                                      ? plan_
+                                      : PlanApart();
   absl::StatusOr<PlacedValues> results =
-      executor.Run(plan_, std::move(arguments), Constants(device));
+      executor.Run(plan, std::move(arguments), Constants(plan, device));
   if (!results.ok()) return results.status();
   for (size_t i = 0; i < results_.size(); ++i) {
     PlacedValue& result = (*results)[i];

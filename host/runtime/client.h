@@ -39,6 +39,7 @@
 #include "host/runtime/core.h"
 #include "host/runtime/event.h"
 #include "host/runtime/placement.h"
+#include "host/runtime/plan_exchanges.h"
 #include "host/runtime/stream.h"
 #include "systole/device.h"
 #include "systole/gen/presets.h"
@@ -179,19 +180,31 @@ class Executable : public std::enable_shared_from_this<Executable> {
   absl::StatusOr<std::vector<std::shared_ptr<Place>>> Compute(
       std::vector<std::shared_ptr<Place>> arguments, Device& device,
       int process, const Run* run);
-  // The plan's constants on a device.
-  std::vector<std::shared_ptr<Place>> Constants(const Device& device);
+  // Whether the cores of a run can do what the plan's programs exchange.
+  bool FitsLinks(const Run& run) const;
+  // For those that cannot: collectives apart from kernels.
+  const lanes::DevicePlan& PlanApart();
+  // A plan's constants on a device.
+  std::vector<std::shared_ptr<Place>> Constants(const lanes::DevicePlan& plan,
+                                                const Device& device);
 
   std::unique_ptr<ir::Module> module_;
   const ir::ProcessGrid grid_;
   std::unique_ptr<CollectiveGroups> groups_;
+  std::unique_ptr<PlanExchanges> exchanges_;
+  const Preset& preset_;
   lanes::DevicePlan plan_;
+  std::optional<lanes::DevicePlan> apart_;
+  ExchangingPrograms programs_;
   std::vector<ir::Type> parameters_, results_;
   ModulePlacement placement_;
   std::string fingerprint_;
   std::shared_ptr<void> kept_;
   std::mutex mutex_;
-  std::map<int, std::vector<std::shared_ptr<Place>>> constants_;  // by device
+  // By plan and device.
+  std::map<std::pair<const lanes::DevicePlan*, int>,
+           std::vector<std::shared_ptr<Place>>>
+      constants_;
   // Runs that not all processes have joined, in their order.
   std::deque<std::shared_ptr<Run>> open_;
 };

@@ -44,6 +44,23 @@ absl::StatusOr<PlacedValues> Communicator::ThroughHost(
   return values;
 }
 
+absl::StatusOr<std::vector<std::vector<uint64_t>>> Communicator::Share(
+    const Node& node, int process, std::vector<uint64_t> own) {
+  using All = std::vector<std::vector<uint64_t>>;
+  const auto share = [](Rendezvous::Given& given) {
+    auto all = std::make_shared<All>();
+    for (const auto& member : given)
+      all->push_back(*static_cast<std::vector<uint64_t>*>(member.get()));
+    for (auto& member : given) member = all;
+    return absl::OkStatus();
+  };
+  const auto met = rendezvous_.Meet(
+      node, process, std::make_shared<std::vector<uint64_t>>(std::move(own)),
+      share);
+  if (!met.ok()) return met.status();
+  return *static_cast<All*>(met->get());
+}
+
 // What a member gives, and what it gets: programs, unless the host has to do
 // it.
 struct LinkCommunicator::Member {

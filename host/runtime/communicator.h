@@ -61,7 +61,14 @@ class Communicator {
                                            const PlacedValues& operands,
                                            ProcessDevice& device);
   // See Rendezvous.
-  absl::Status Start() { return rendezvous_.Start(); }
+  absl::Status Start(int process, int core) {
+    return rendezvous_.Start(process, core);
+  }
+  const std::vector<int>& cores() const { return rendezvous_.cores(); }
+  // Gives addresses to the other members of a collective's group, and returns
+  // those of all by position. Errors: those of Rendezvous::Meet.
+  absl::StatusOr<std::vector<std::vector<uint64_t>>> Share(
+      const ir::Node& node, int process, std::vector<uint64_t> own);
   // Every process calls it once, when it takes part in nothing more.
   void Leave(int process, const absl::Status& status) {
     rendezvous_.Leave(process, status);

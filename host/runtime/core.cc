@@ -55,6 +55,7 @@ void CoreWork::Add(const CoreWork& other) {
   stats.Add(other.stats);
   exchanges += other.exchanges;
   exchange_cycles += other.exchange_cycles;
+  exchanges_beside += other.exchanges_beside;
   upload_bytes += other.upload_bytes;
 }
 

@@ -44,9 +44,10 @@ class MemoryPool {
 struct CoreWork {
   int64_t programs = 0;  // programs run
   RunStats stats;        // sums over them
-  // Those that exchange values with other cores, of the above.
+  // Those that only exchange values with other cores, of the above.
   int64_t exchanges = 0;
   uint64_t exchange_cycles = 0;
+  int64_t exchanges_beside = 0;  // in programs of kernels
   int64_t upload_bytes = 0;  // values, from the host
   void Add(const CoreWork& other);
 };
@@ -97,6 +98,7 @@ class Core {
   // Starts a program that is in memory and waits for it. On a fault, reports it
   // and resets the core. `exchanges`: values, with other cores.
   absl::Status Run(const Program& program, bool exchanges = false);
+  void CountExchangesBeside(int64_t count) { work_.exchanges_beside += count; }
   void CountUpload(int64_t bytes) { work_.upload_bytes += bytes; }
   bool has_listener() const { return options_.listener != nullptr; }
   // Work since the last call.

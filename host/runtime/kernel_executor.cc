@@ -135,7 +135,8 @@ absl::Status KernelExecutor::Run(Program& program) {
 
 absl::Status KernelExecutor::RunProgram(const lanes::KernelProgram& kernel,
                                         absl::Span<const uint64_t> places,
-                                        std::vector<LayerInfo> layers) {
+                                        std::vector<LayerInfo> layers,
+                                        uint64_t hbm_bytes) {
   const absl::StatusOr<systole::Device*> device = core_.Open();
   if (!device.ok()) return device.status();
   const auto program_bytes =
@@ -147,7 +148,7 @@ absl::Status KernelExecutor::RunProgram(const lanes::KernelProgram& kernel,
   Program program;
   program.preset = std::string(core_.preset().name);
   program.prog_addr = (*program_at)->address();
-  program.hbm_bytes = core_.preset().memory_bytes();
+  program.hbm_bytes = hbm_bytes;
   program.descriptors = kernel.Placed(places, (*code_at)->address());
   program.layers = std::move(layers);
   // Only its descriptors are written.
@@ -163,7 +164,8 @@ absl::Status KernelExecutor::Copy(const DeviceMemory& from,
   if (!kernel.ok()) return kernel.status();
   LayerInfo layer;
   layer.name = layer.op = "copy";
-  return RunProgram(*kernel, {from.address(), to.address()}, {layer});
+  return RunProgram(*kernel, {from.address(), to.address()}, {layer},
+                    core_.preset().memory_bytes());
 }
 
 absl::StatusOr<std::shared_ptr<DeviceMemory>> KernelExecutor::OutputMemory(
@@ -185,9 +187,8 @@ absl::StatusOr<std::shared_ptr<DeviceMemory>> KernelExecutor::OutputMemory(
   return memory;
 }
 
-absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
-                                       PlacedValues& values) {
-  const lanes::KernelProgram& kernel = *step.kernel;
+absl::StatusOr<std::vector<uint64_t>> KernelExecutor::Places(
+    const lanes::PlanStep& step, PlacedValues& values) {
   std::vector<uint64_t> places;
   for (const int slot : step.inputs) {
     if (absl::Status s = ToDevice(*values[slot]); !s.ok()) return s;
@@ -195,7 +196,7 @@ absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
   }
   for (size_t i = 0; i < step.outputs.size(); ++i) {
     auto value = std::make_shared<Place>();
-    value->bytes = kernel.bytes[step.inputs.size() + i];
+    value->bytes = step.kernel->bytes[step.inputs.size() + i];
     absl::StatusOr<std::shared_ptr<DeviceMemory>> memory =
         OutputMemory(step, i, values);
     if (!memory.ok()) return memory.status();
@@ -203,6 +204,11 @@ absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
     places.push_back(value->device->address());
     values[step.outputs[i]] = std::move(value);
   }
+  return places;
+}
+
+std::vector<LayerInfo> KernelExecutor::LayersOf(
+    const lanes::PlanStep& step) const {
   std::vector<LayerInfo> layers;
   for (const Nodes& nodes : step.kernels) {
     LayerInfo& layer = layers.emplace_back();
@@ -214,7 +220,15 @@ absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
       layer.macs = product != nullptr ? MacsOf(*product) : 0;
     }
   }
-  return RunProgram(kernel, places, std::move(layers));
+  return layers;
+}
+
+absl::Status KernelExecutor::RunKernel(const lanes::PlanStep& step,
+                                       PlacedValues& values) {
+  const auto places = Places(step, values);
+  if (!places.ok()) return places.status();
+  return RunProgram(*step.kernel, *places, LayersOf(step),
+                    core_.preset().memory_bytes());
 }
 
 absl::Status KernelExecutor::RunNode(const lanes::PlanStep& step,
@@ -320,7 +334,8 @@ absl::StatusOr<PlacedValues> KernelExecutor::Run(
   for (const auto& [slot, op] : plan.device_ids) values[slot] = DeviceId(op);
   for (const lanes::PlanStep& step : plan.steps) {
     const absl::Status s =
-        step.kernel                          ? RunKernel(step, values)
+        step.exchanging != nullptr           ? RunExchanging(step, values)
+        : step.kernel                        ? RunKernel(step, values)
         : lanes::IsControl(*step.node)       ? RunControl(step, plan, values)
         : ir::IsCollective(step.node->op)    ? RunCollective(step, values)
         : step.node->op == ir::Op::kHloShard ? RunShard(step, values)

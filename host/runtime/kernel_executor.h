@@ -16,6 +16,7 @@
 #include "host/runtime/communicator.h"
 #include "host/runtime/core.h"
 #include "host/runtime/place.h"
+#include "host/runtime/plan_exchanges.h"
 
 namespace systole::runtime {
 
@@ -36,6 +37,7 @@ struct Process {
   // only one process.
   const CollectiveGroups* groups = nullptr;
   Communicator* communicator = nullptr;
+  ExchangingPrograms* programs = nullptr;
 };
 
 // Used for one execution.
@@ -61,6 +63,11 @@ class KernelExecutor : private ProcessDevice {
                                          const lanes::DevicePlan& plan,
                                          PlacedValues inputs);
   absl::Status RunKernel(const lanes::PlanStep& step, PlacedValues& values);
+  absl::Status RunExchanging(const lanes::PlanStep& step, PlacedValues& values);
+  // Brings the inputs to the device and makes the outputs; addresses of both.
+  absl::StatusOr<std::vector<uint64_t>> Places(const lanes::PlanStep& step,
+                                               PlacedValues& values);
+  std::vector<LayerInfo> LayersOf(const lanes::PlanStep& step) const;
   // Memory for an output: its own, or an input's that the kernel changes.
   absl::StatusOr<std::shared_ptr<DeviceMemory>> OutputMemory(
       const lanes::PlanStep& step, size_t output, PlacedValues& values);
@@ -68,7 +75,7 @@ class KernelExecutor : private ProcessDevice {
                     int64_t bytes);
   absl::Status RunProgram(const lanes::KernelProgram& kernel,
                           absl::Span<const uint64_t> places,
-                          std::vector<LayerInfo> layers);
+                          std::vector<LayerInfo> layers, uint64_t hbm_bytes);
   absl::Status RunNode(const lanes::PlanStep& step, PlacedValues& values);
   const PlacedValue& DeviceId(ir::Op op);
   absl::Status RunShard(const lanes::PlanStep& step, PlacedValues& values);

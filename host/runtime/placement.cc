@@ -100,6 +100,11 @@ void Count(const ir::Module& module, const lanes::DevicePlan& plan,
     }
     for (size_t k = 0; k < step.kernels.size(); ++k) {
       const auto& kernel = step.kernels[k];
+      if (ir::IsCollective(kernel.back()->op)) {
+        --placement.free;
+        CountCollective(*kernel.back(), placement);
+        continue;
+      }
       Measure(kernel, step.kernel->costs[k], preset, placement);
       bool vector = false;
       for (const Node* node : kernel) {

@@ -66,7 +66,8 @@ Rendezvous::Rendezvous(const CollectiveGroups& groups, int processes,
     : groups_(groups),
       board_(board),
       present_(processes),
-      to_start_(processes) {}
+      to_start_(processes),
+      cores_(processes) {}
 Rendezvous::~Rendezvous() = default;
 
 // With the lock held. Nobody is left that could end a meeting.
@@ -84,8 +85,9 @@ void Rendezvous::CheckProgress() {
   changed_.notify_all();
 }
 
-absl::Status Rendezvous::Start() {
+absl::Status Rendezvous::Start(int process, int core) {
   std::unique_lock<std::mutex> lock(mutex_);
+  cores_[process] = core;
   ++waiting_;
   if (--to_start_ > 0) {
     changed_.wait(lock, [&] { return to_start_ == 0 || !status_.ok(); });

@@ -60,7 +60,9 @@ class Rendezvous {
 
   // On a board, before all else: waits until all processes of the run are
   // here. Then each of them works; after an error it does not.
-  absl::Status Start();
+  absl::Status Start(int process, int core);
+  // After Start: by process.
+  const std::vector<int>& cores() const { return cores_; }
 
   // Waits for the other members of the process's group. `finish` runs once, in
   // the last one's thread, and replaces what the members gave by what they get.
@@ -86,6 +88,7 @@ class Rendezvous {
   int present_;          // processes that have not left
   int waiting_ = 0;      // of them, for a meeting that has not ended
   int to_start_;         // that have not come to Start
+  std::vector<int> cores_;
   // Those that some members have not come to, by node and group.
   std::map<std::pair<const ir::Node*, int>, std::shared_ptr<Meeting>> meetings_;
 };

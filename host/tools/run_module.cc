@@ -213,12 +213,16 @@ void PrintTable(const RunArgs& args, const std::string& preset,
                 Counted(work.programs, "program").c_str(),
                 work.stats.host_cpu_seconds);
     if (work.exchanges > 0) {
-      std::printf("  of these, exchanges between devices: %s (%s) in %s\n",
+      std::printf("  of these, exchanges between devices alone: %s (%s) in %s\n",
                   Thousands(static_cast<int64_t>(work.exchange_cycles)).c_str(),
                   Percent(static_cast<double>(work.exchange_cycles) /
                           static_cast<double>(cycles))
                       .c_str(),
                   Counted(work.exchanges, "program").c_str());
+    }
+    if (work.exchanges_beside > 0) {
+      std::printf("  exchanges between devices along with kernels: %s\n",
+                  Thousands(work.exchanges_beside).c_str());
     }
     if (results.elapsed) {
       std::printf(
@@ -246,6 +250,7 @@ Json ToJson(const RunArgs& args, const std::string& preset,
                {"elapsed_cycles",
                 timed && results.elapsed ? Json(*results.elapsed) : Json()},
                {"exchange_cycles", timed ? Json(work.exchange_cycles) : Json()},
+               {"exchanges_beside", work.exchanges_beside},
                {"host_cpu_seconds", work.stats.host_cpu_seconds},
                {"parts", Json::array()},
                {"outputs", Json::array()},

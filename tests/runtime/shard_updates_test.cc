@@ -42,7 +42,8 @@ std::string Update(int64_t elements) {
       "%e = T hlo.exponential(%q)\n"
       "%r = T hlo.broadcast_in_dim(%rate)\n"
       "%s = T hlo.divide(%e, %r)\n"
-      "%w2 = T hlo.subtract(%w, %s)\n",
+      "%w2 = T hlo.subtract(%w, %s)\n"
+      "%f = T hlo.reverse(%w), dimensions=[0]\n",  // needs all of it
       {{"T", type}});
 }
 
@@ -53,7 +54,7 @@ TEST(ShardsTest, UpdatesAreSharded) {
   for (const int64_t elements : {16384, 8192, 1024, 16640 + 64}) {
     for (const int processes : {2, 8}) {
       const auto module =
-          Module(Update(elements), "%w2 as \"w\", %m2 as \"m\"");
+          Module(Update(elements), "%w2 as \"w\", %m2 as \"m\", %f as \"f\"");
       ASSERT_NE(module, nullptr);
       Literals same;
       for (const ir::Node* input : module->inputs())
@@ -87,7 +88,7 @@ TEST(ShardsTest, MomentsStayInParts) {
   constexpr int kProcesses = 4, kElements = 16384, kSteps = 3;
   std::mt19937_64 rng(11);
   const auto client = MakeClient(kProcesses);
-  const auto step = Module(Update(kElements), "%w2 as \"w\", %m2 as \"m\"");
+  const auto step = Module(Update(kElements), "%w2 as \"w\", %m2 as \"m\", %f as \"f\"");
   const auto whole = Module(absl::StrCat("%x = f32[", kElements,
                                          "] parameter(), name=\"x\"\n%y = f32[",
                                          kElements, "] hlo.add(%x, %x)"));

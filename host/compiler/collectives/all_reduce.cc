@@ -11,9 +11,8 @@
 #include "systole/collective.h"
 
 namespace systole::compiler {
-namespace {
 
-absl::Status Check(const AllReduceSpec& spec, const Preset& preset) {
+absl::Status CheckAllReduce(const AllReduceSpec& spec, const Preset& preset) {
   if (absl::Status s = CheckGroup(spec.group, spec.columns, preset); !s.ok())
     return s;
   if (spec.elements.empty())
@@ -65,8 +64,6 @@ absl::Status Check(const AllReduceSpec& spec, const Preset& preset) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
 int64_t ScratchBytes(const AllReduceSpec& spec, const Preset& preset) {
   if (spec.phase == AllReduceSpec::Phase::kAllGather) return 0;
   int64_t beats = 0;
@@ -77,7 +74,7 @@ int64_t ScratchBytes(const AllReduceSpec& spec, const Preset& preset) {
 
 absl::StatusOr<std::vector<Program>> CompileAllReduce(const AllReduceSpec& spec,
                                                       const Preset& preset) {
-  if (absl::Status s = Check(spec, preset); !s.ok()) return s;
+  if (absl::Status s = CheckAllReduce(spec, preset); !s.ok()) return s;
   std::vector<Program> programs;
   for (size_t position = 0; position < spec.group.size(); ++position) {
     auto program =

@@ -46,19 +46,32 @@ std::vector<Share> ConsecutiveShares(const Piece& half, const Piece& whole,
   return shares;
 }
 
+std::vector<int64_t> ColumnsOf(
+    const std::vector<std::vector<Share>> (&halves)[2], int64_t chunk) {
+  std::vector<int64_t> columns(halves[0].size());
+  for (const auto& half : halves) {
+    for (size_t v = 0; v < columns.size(); ++v) {
+      for (const Share& share : half[v])
+        columns[v] =
+            std::max(columns[v], (share.piece.beats() + chunk - 1) / chunk);
+    }
+  }
+  return columns;
+}
+
 Exchange::Exchange(const std::vector<std::vector<Share>>& halves,
                    std::vector<int> order, int64_t chunk, int64_t lag,
-                   bool halving)
+                   bool halving, const std::vector<int64_t>& columns,
+                   const Stretch& stretch)
     : order_(std::move(order)), lag_(lag), halving_(halving) {
-  for (const std::vector<Share>& shares : halves) {
-    int64_t longest = 0;
-    for (const Share& share : shares)
-      longest = std::max(longest, share.piece.beats());
-    for (int64_t at = 0; at < longest; at += chunk) {
-      for (const Share& share : shares) {
-        const Piece piece{
-            share.piece.begin + at,
-            std::min(share.piece.begin + at + chunk, share.piece.end)};
+  int64_t before = 0;  // columns of the vectors before
+  for (size_t v = 0; v < halves.size(); before += columns[v++]) {
+    const int64_t first = std::max<int64_t>(0, stretch.begin - before);
+    const int64_t end = std::min(columns[v], stretch.end - before);
+    for (int64_t column = first; column < end; ++column) {
+      for (const Share& share : halves[v]) {
+        const int64_t begin = share.piece.begin + column * chunk;
+        const Piece piece{begin, std::min(begin + chunk, share.piece.end)};
         if (piece.begin >= piece.end) continue;
         pieces_.push_back(piece);
         owners_[piece.begin] = share.owner;

@@ -12,6 +12,7 @@
 #define SYSTOLE_HOST_COMPILER_COLLECTIVES_EXCHANGE_H_
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -40,6 +41,16 @@ std::vector<Share> EqualShares(const Piece& half,
 std::vector<Share> ConsecutiveShares(const Piece& half, const Piece& whole,
                                      int positions);
 
+// A part of an exchange, of all shares alike. Columns are the pieces at one
+// place of each share; those of a vector follow those of the one before.
+struct Stretch {
+  int64_t begin = 0, end = std::numeric_limits<int64_t>::max();
+};
+// Columns of each vector, whose shares are given for both halves. chunk: beats
+// of a piece at most.
+std::vector<int64_t> ColumnsOf(
+    const std::vector<std::vector<Share>> (&halves)[2], int64_t chunk);
+
 // The rounds of one half of each vector. In round r a position and its partner
 // exchange.
 class Exchange {
@@ -53,9 +64,11 @@ class Exchange {
   // halves: the shares of each vector's. order: levels, one a round; level l
   // pairs positions that differ in bit l. chunk: beats of a piece at most. lag:
   // slots from sending a piece to taking it. halving: or else there is only
-  // doubling, and each position has its own shares from the start.
+  // doubling, and each position has its own shares from the start. columns: of
+  // each vector; those of the stretch are exchanged.
   Exchange(const std::vector<std::vector<Share>>& halves,
-           std::vector<int> order, int64_t chunk, int64_t lag, bool halving);
+           std::vector<int> order, int64_t chunk, int64_t lag, bool halving,
+           const std::vector<int64_t>& columns, const Stretch& stretch);
 
   int rounds() const { return static_cast<int>(order_.size()); }
   int PartnerOf(int position, int round) const {

@@ -76,14 +76,29 @@ absl::Status MemberProgram::CheckMemory() const {
                       hbm_.size() + kCodeRoom, preset_.memory_bytes()));
 }
 
-void MemberProgram::Load(uint64_t from, int64_t bytes, int64_t ub,
-                         uint32_t wait) {
+namespace {
+
+isa::Load LoadOf(uint64_t from, int64_t bytes, int64_t ub, uint32_t wait) {
   isa::Load load;
+  load.header.wait_mask = wait;
   load.hbm_addr = from;
   load.ub_addr = static_cast<uint32_t>(ub);
   load.len = static_cast<uint32_t>(bytes);
   load.n1 = load.n2 = 1;
-  Append(load, wait);
+  return load;
+}
+
+}  // namespace
+
+void MemberProgram::Load(uint64_t from, int64_t bytes, int64_t ub,
+                         uint32_t wait) {
+  builder_.Append(LoadOf(from, bytes, ub, wait));
+}
+
+void MemberProgram::LoadArrived(uint64_t from, int64_t bytes, int64_t ub,
+                                uint32_t wait) {
+  builder_.Append(LoadOf(from, bytes, ub, wait),
+                  HbmOf(from, (bytes + beat() - 1) / beat(), true));
 }
 
 void MemberProgram::Store(uint64_t to, int64_t bytes, int64_t ub,
@@ -131,12 +146,7 @@ Access MemberProgram::HbmOf(uint64_t from, int64_t beats, bool write) const {
 
 void MemberProgram::Fence(uint64_t from, std::vector<Access> accesses,
                           uint32_t wait, uint32_t post) {
-  isa::Load load;
-  load.hbm_addr = from;
-  load.ub_addr = static_cast<uint32_t>(room_.ub_end - Word());
-  load.len = static_cast<uint32_t>(beat());
-  load.n1 = load.n2 = 1;
-  load.header.wait_mask = wait;
+  isa::Load load = LoadOf(from, beat(), room_.ub_end - Word(), wait);
   load.header.post_mask = post;
   builder_.Append(load, std::move(accesses));
 }

@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "host/compiler/collectives/exchange.h"
 #include "host/compiler/hbm_image.h"
 #include "host/compiler/schedule_builder.h"
 #include "systole/collective.h"
@@ -37,6 +38,7 @@ absl::Status CheckMembers(const std::vector<MemberMemory>& memory,
 struct MemberRoom {
   int64_t ub_begin = 0, ub_end = 0;  // of the unified buffer; whole words
   int64_t pc = 0;                    // from here on of the instruction memory
+  Stretch stretch = {};              // what is exchanged
 };
 
 // A member's part of a longer program: steps that are correct when executed one
@@ -45,6 +47,9 @@ struct MemberPart {
   Sequence sequence;
   std::vector<uint64_t> words;
 };
+
+// Bytes of a piece at most: 64 rows of lanes.
+inline int64_t PieceBytes(const Preset& preset) { return 64 * 4 * preset.cols; }
 
 class MemberProgram {
  public:
@@ -66,8 +71,7 @@ class MemberProgram {
   int size() const { return static_cast<int>(group_.size()); }
   int core() const { return group_[position_]; }
   int64_t beat() const { return preset_.beat_bytes(); }
-  // Bytes of a piece at most: 64 rows of lanes.
-  int64_t piece_bytes() const { return 64 * 4 * preset_.cols; }
+  int64_t piece_bytes() const { return PieceBytes(preset_); }
   bool OnChip(int a, int b) const {
     return group_[a] / cores() == group_[b] / cores();
   }
@@ -94,6 +98,8 @@ class MemberProgram {
     builder_.Append(run, std::move(accesses), cycles);
   }
   void Load(uint64_t from, int64_t bytes, int64_t ub, uint32_t wait = 0);
+  // What others have written, which is there for all later steps.
+  void LoadArrived(uint64_t from, int64_t bytes, int64_t ub, uint32_t wait);
   void Store(uint64_t to, int64_t bytes, int64_t ub, uint32_t post = 0);
   // Into a partner's memory. flag: a mask, posted there afterwards; 0: none.
   // other_way: where there are two ways as long, the one that is not this

@@ -19,6 +19,30 @@ constexpr uint32_t kReadyFlag = 1u << isa::kFirstPeerFlag;
 
 }  // namespace
 
+ReductionLayout::ReductionLayout(const AllReduceSpec& spec,
+                                 const Preset& preset)
+    : chunk(PieceBytes(preset) / preset.beat_bytes()) {
+  const auto size = static_cast<int>(spec.group.size());
+  for (int l = 0; 1 << l < size; ++l) orders[0].push_back(l);
+  orders[1] = orders[0];
+  if (size > 2) std::reverse(orders[1].begin() + 1, orders[1].end());
+  int64_t beats = 0;
+  for (const int64_t elements : spec.elements) {
+    begins.push_back(beats);
+    const int64_t first = BeatsOf(FirstHalf(elements), spec.type, preset);
+    const int64_t end = beats + BeatsOf(elements, spec.type, preset);
+    const Piece parts[] = {{beats, beats + first}, {beats + first, end}};
+    for (int h = 0; h < 2; ++h) {
+      halves[h].push_back(spec.phase == AllReduceSpec::Phase::kAllReduce
+                              ? EqualShares(parts[h], orders[h])
+                              : ConsecutiveShares(parts[h], {beats, end}, size));
+    }
+    beats = end;
+  }
+  begins.push_back(beats);
+  columns = ColumnsOf(halves, chunk);
+}
+
 absl::StatusOr<Program> ReductionMember::Compile() {
   if (absl::Status s = Emit(); !s.ok()) return s;
   return Finish(end_waits_);
@@ -26,12 +50,11 @@ absl::StatusOr<Program> ReductionMember::Compile() {
 
 absl::StatusOr<MemberPart> ReductionMember::CompilePart() {
   if (absl::Status s = Emit(); !s.ok()) return s;
-  const MemberMemory& own = memory_[position()];
+  const std::vector<uint64_t>& out = memory_[position()].out;
   std::vector<Access> results;
-  for (size_t v = 0; v < spec_.elements.size(); ++v)
-    results.push_back(HbmOf(own.out[v], begins_[v + 1] - begins_[v], true));
-  // What others sent is there for those who read it.
-  if (end_waits_ != 0) Fence(own.out[0], std::move(results), end_waits_, 0);
+  for (const Piece& piece : at_end_)
+    results.push_back(HbmOf(PlaceOf(out, piece), piece.beats(), true));
+  if (end_waits_ != 0) Fence(out[0], std::move(results), end_waits_, 0);
   return FinishPart();
 }
 
@@ -49,42 +72,25 @@ absl::Status ReductionMember::Emit() {
 }
 
 absl::Status ReductionMember::PlaceMemory() {
+  const ReductionLayout layout(spec_, preset());
+  begins_ = layout.begins;
   memory_ = spec_.memory;
-  std::vector<int> orders[2];
-  for (int l = 0; 1 << l < size(); ++l) orders[0].push_back(l);
-  orders[1] = orders[0];
-  if (size() > 2) std::reverse(orders[1].begin() + 1, orders[1].end());
-  std::vector<std::vector<Share>> halves_of[2];
-  MemberMemory all;
-  int64_t beats = 0;
-  const bool parts_only = !halves() || !doubles();
-  for (const int64_t elements : spec_.elements) {
-    begins_.push_back(beats);
-    const int64_t first =
-        BeatsOf(FirstHalf(elements), spec_.type, preset());
-    const int64_t end = beats + BeatsOf(elements, spec_.type, preset());
-    const Piece parts[] = {{beats, beats + first}, {beats + first, end}};
-    for (int h = 0; h < 2; ++h) {
-      halves_of[h].push_back(
-          parts_only ? ConsecutiveShares(parts[h], {beats, end}, size())
-                     : EqualShares(parts[h], orders[h]));
-    }
-    if (memory_.empty()) {
-      const int64_t in = halves() ? end - beats : (end - beats) / size();
-      all.in.push_back(hbm().Allocate(in * beat()));
-      all.out.push_back(hbm().Allocate((end - beats) * beat()));
-    }
-    beats = end;
-  }
-  begins_.push_back(beats);
   if (memory_.empty()) {
+    MemberMemory all;
+    for (size_t v = 0; v < spec_.elements.size(); ++v) {
+      const int64_t beats = begins_[v + 1] - begins_[v];
+      all.in.push_back(
+          hbm().Allocate((halves() ? beats : beats / size()) * beat()));
+      all.out.push_back(hbm().Allocate(beats * beat()));
+    }
     all.scratch = hbm().Allocate(ScratchBytes(spec_, preset()));
     memory_.resize(spec_.group.size(), all);
   }
   if (absl::Status s = CheckMemory(); !s.ok()) return s;
-  const int64_t chunk = piece_bytes() / beat();
-  for (int h = 0; h < 2; ++h)
-    halves_.emplace_back(halves_of[h], orders[h], chunk, kLag, halves());
+  for (int h = 0; h < 2; ++h) {
+    halves_.emplace_back(layout.halves[h], layout.orders[h], layout.chunk, kLag,
+                         halves(), layout.columns, room().stretch);
+  }
   const MemberMemory& own = memory_[position()];
   for (size_t v = 0; v < spec_.elements.size(); ++v) {
     const std::string number =
@@ -109,7 +115,12 @@ absl::Status ReductionMember::LoadCode() {
   if (bytes > kCodeBytes)
     return absl::InternalError("the code of an all-reduce has no room");
   MakePlaces(bytes);
-  if (!Pulls()) return absl::OkStatus();
+  const bool read_by_peer =
+      Pulls() && std::any_of(halves_.begin(), halves_.end(),
+                             [this](const Exchange& half) {
+                               return !half.FirstSent(position()).empty();
+                             });
+  if (!read_by_peer) return absl::OkStatus();
   // The vector may be read from here on.
   std::vector<Access> read;
   for (size_t v = 0; v < spec_.elements.size(); ++v)
@@ -147,6 +158,7 @@ void ReductionMember::MakeSteps() {
   for (int h = 0; h < 2; ++h) {
     if (halves_[h].rounds() == 0 || !doubles()) continue;
     const auto given = halves_[h].Given(halves_[h].PartnerOf(position(), 0), 0);
+    for (const Exchange::Event& event : given) at_end_.push_back(event.piece);
     if (!given.empty()) end_waits_ |= FlagOf(h, 0, /*doubling=*/true);
     const auto mine = halves_[h].Given(position(), 0);
     given_left_[h] = static_cast<int64_t>(mine.size());
@@ -235,7 +247,8 @@ void ReductionMember::Emit(const Step& step) {
       Give(step, half.rounds(), ub);
       break;
     case Kind::kTake:
-      LoadPiece(out, step.piece, ub, FlagOf(step.half, step.round, true));
+      LoadArrived(out, step.piece.beats() * beat(), ub,
+                  FlagOf(step.half, step.round, /*doubling=*/true));
       Give(step, step.round, ub);
       break;
     case Kind::kCombine:

@@ -25,6 +25,17 @@
 
 namespace systole::compiler {
 
+// How the vectors are divided.
+struct ReductionLayout {
+  ReductionLayout(const AllReduceSpec& spec, const Preset& preset);
+
+  int64_t chunk;                // beats of a piece at most
+  std::vector<int64_t> begins;  // of the vectors, in beats; the end of all
+  std::vector<int> orders[2];   // levels of each half
+  std::vector<std::vector<Share>> halves[2];  // of each vector
+  std::vector<int64_t> columns;               // of each vector
+};
+
 class ReductionMember : public MemberProgram {
  public:
   // room: of a part of a longer program; or null. The spec must have passed
@@ -99,6 +110,7 @@ class ReductionMember : public MemberProgram {
   std::vector<Exchange> halves_;
   std::vector<Step> steps_;
   uint32_t end_waits_ = 0;
+  std::vector<Piece> at_end_;  // what others bring until then
   int64_t given_left_[2] = {0, 0};    // pieces for the first partner
   std::vector<MemberMemory> memory_;  // by position
   std::map<int64_t, int64_t> kept_;   // by begin of a piece: its place

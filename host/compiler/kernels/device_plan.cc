@@ -10,6 +10,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "host/compiler/kernels/collective_kernel.h"
 #include "host/compiler/kernels/fused_kernel.h"
 #include "host/compiler/kernels/fused_nodes.h"
 #include "host/compiler/kernels/fusion.h"
@@ -32,8 +33,13 @@ using ir::Value;
 
 class Planner {
  public:
-  Planner(const ir::Module& module, const Preset& preset, size_t owned)
-      : module_(module), preset_(preset), kinds_(module) {
+  Planner(const ir::Module& module, const Preset& preset, size_t owned,
+          const Exchanges* exchanges)
+      : module_(module),
+        chip_(preset),
+        preset_(exchanges == nullptr ? preset : BesideCollectives(preset)),
+        exchanges_(exchanges),
+        kinds_(module) {
     const std::vector<Node*> inputs = module.inputs();
     for (size_t i = owned; i < inputs.size(); ++i) {
       if (!inputs[i]->attr<ir::ParameterAttributes>().donated)
@@ -64,7 +70,7 @@ class Planner {
     for (const ir::Output& output : module_.outputs)
       plan_.outputs.push_back(SlotOf(output.node));
     PairSteps(plan_.steps, again_, preset_);
-    plan_.steps = LinkSteps(std::move(plan_.steps), preset_);
+    plan_.steps = LinkSteps(std::move(plan_.steps), chip_, exchanges_);
     FindDead();
     return std::move(plan_);
   }
@@ -317,7 +323,9 @@ class Planner {
   }
 
   const ir::Module& module_;
-  const Preset& preset_;
+  const Preset& chip_;
+  const Preset preset_;  // what kernels have of it
+  const Exchanges* const exchanges_;
   NodeKinds kinds_;
   DevicePlan plan_;
   std::map<size_t, CompileAgain> again_;  // by step
@@ -340,8 +348,8 @@ bool IsControl(const Node& node) {
 }
 
 DevicePlan PlanFor(const ir::Module& module, const Preset& preset,
-                   size_t owned) {
-  return Planner(module, preset, owned).Plan();
+                   size_t owned, const Exchanges* exchanges) {
+  return Planner(module, preset, owned, exchanges).Plan();
 }
 
 }  // namespace systole::lanes

@@ -24,6 +24,9 @@
 
 namespace systole::lanes {
 
+class ExchangingProgram;
+class Exchanges;
+
 // Values are numbered by slots. A slot is a piece of memory: an operation that
 // only views its operand differently (reshape, bitcast_convert) has the
 // operand's slot.
@@ -42,6 +45,9 @@ struct PlanStep {
   std::vector<std::pair<int, int>> updates;
   // The kernel runs along with that of the step before (plan_pairs.h).
   bool beside = false;
+  // Of a program with collectives, which come last in `kernels`: `kernel` is
+  // that of process 0.
+  std::shared_ptr<const ExchangingProgram> exchanging;
   // For a `while` with a known number of iterations.
   std::optional<CountedLoop> loop;
 };
@@ -64,9 +70,11 @@ bool IsControl(const ir::Node& node);
 
 // The module must be verified and must outlive the plan. The memory of donated
 // parameters may be used for results, and that of the first `owned` ones, which
-// are, as a rule, values that nobody else has.
+// are, as a rule, values that nobody else has. With `exchanges`, which must
+// outlive the plan, collectives run in programs of kernels, and these are
+// compiled for what that leaves (collective_kernel.h).
 DevicePlan PlanFor(const ir::Module& module, const Preset& preset,
-                   size_t owned = 0);
+                   size_t owned = 0, const Exchanges* exchanges = nullptr);
 
 }  // namespace systole::lanes
 

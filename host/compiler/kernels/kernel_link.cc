@@ -13,8 +13,12 @@ namespace {
 
 constexpr int kTagBit = 16, kTagBits = 16;
 
-// Steps of kernels, each as kernel and step.
-using Order = std::vector<std::pair<size_t, size_t>>;
+// A step of a kernel, and when it is expected to start.
+struct Place {
+  size_t kernel, step;
+  int64_t start;
+};
+using Order = std::vector<Place>;
 
 // When each step would start if the kernel ran alone.
 std::vector<int64_t> StartsOf(const KernelProgram& kernel,
@@ -43,80 +47,163 @@ void AppendBoth(const std::vector<LinkedKernel>& kernels, size_t k,
   const std::vector<int64_t> b = StartsOf(*kernels[k + 1].kernel, preset);
   size_t i = 0, j = 0;
   for (const size_t end = StepsOfCode(*kernels[k].kernel); i < end; ++i)
-    order.emplace_back(k, i);
+    order.push_back({k, i, a[i]});
   for (const size_t end = StepsOfCode(*kernels[k + 1].kernel); j < end; ++j)
-    order.emplace_back(k + 1, j);
+    order.push_back({k + 1, j, b[j]});
   while (i < a.size() || j < b.size()) {
     if (j == b.size() || (i < a.size() && a[i] <= b[j])) {
-      order.emplace_back(k, i++);
+      order.push_back({k, i, a[i]});
+      ++i;
     } else {
-      order.emplace_back(k + 1, j++);
+      order.push_back({k + 1, j, b[j]});
+      ++j;
     }
   }
 }
 
-Order OrderOf(const std::vector<LinkedKernel>& kernels, const Preset& preset) {
+// timed: starts are needed.
+Order OrderOf(const std::vector<LinkedKernel>& kernels, bool timed,
+              const Preset& preset) {
   Order order;
   for (size_t k = 0; k < kernels.size(); ++k) {
     if (k + 1 < kernels.size() && kernels[k + 1].beside) {
       AppendBoth(kernels, k++, preset, order);
       continue;
     }
-    for (size_t i = 0; i < kernels[k].kernel->steps.size(); ++i)
-      order.emplace_back(k, i);
+    const size_t steps = kernels[k].kernel->steps.size();
+    const std::vector<int64_t> starts =
+        timed ? StartsOf(*kernels[k].kernel, preset)
+              : std::vector<int64_t>(steps);
+    for (size_t i = 0; i < steps; ++i) order.push_back({k, i, starts[i]});
   }
   return order;
 }
 
+// Puts the collectives' steps, as of kernels with the next numbers, between
+// those of the kernels.
+Order WithCollectives(const Order& kernels,
+                      const std::vector<LinkedKernel>& linked,
+                      const std::vector<LinkedCollective>& collectives,
+                      const Preset& preset) {
+  std::vector<int64_t> cycles;
+  for (const LinkedKernel& kernel : linked)
+    cycles.push_back(kernel.beside ? 0 : kernel.kernel->expected_cycles);
+  std::vector<OrderedCollective> places;
+  for (const LinkedCollective& collective : collectives)
+    places.push_back(collective.place);
+  const CollectiveOrder turns = OrderCollectives(cycles, places);
+  // Of each kernel, the place behind its last step, and how many collectives
+  // come before it.
+  std::vector<size_t> ends(linked.size(), 0), needed(linked.size(), 0);
+  for (size_t i = 0; i < kernels.size(); ++i) ends[kernels[i].kernel] = i + 1;
+  for (size_t k = 0; k < linked.size(); ++k) {
+    for (size_t n = 0; n < turns.order.size(); ++n) {
+      if (places[turns.order[n]].before <= static_cast<int>(k))
+        needed[k] = n + 1;
+    }
+  }
+  Order all;
+  size_t at = 0;  // of the kernels' steps
+  const auto append_kernel = [&] { all.push_back(kernels[at++]); };
+  for (size_t n = 0; n < turns.order.size(); ++n) {
+    const int c = turns.order[n];
+    const int after = places[c].after;
+    while (after >= 0 && at < ends[after]) append_kernel();
+    const std::vector<int64_t> starts =
+        StartsOf(*collectives[c].kernel, preset);
+    for (size_t i = 0; i < starts.size(); ++i) {
+      const int64_t start = turns.starts[c] + starts[i];
+      while (at < kernels.size()) {
+        const Place& next = kernels[at];
+        if (needed[next.kernel] > n ||
+            turns.kernels[next.kernel] + next.start > start)
+          break;
+        append_kernel();
+      }
+      all.push_back({linked.size() + c, i, start});
+    }
+  }
+  while (at < kernels.size()) append_kernel();
+  return all;
+}
+
 }  // namespace
 
-absl::StatusOr<KernelProgram> Link(const std::vector<LinkedKernel>& kernels,
-                                   const std::vector<int64_t>& bytes,
-                                   const Preset& preset) {
+absl::StatusOr<KernelProgram> Link(
+    const std::vector<LinkedKernel>& kernels, const std::vector<int64_t>& bytes,
+    const Preset& preset, const std::vector<LinkedCollective>& collectives,
+    const std::vector<OperandPart>& parts) {
   const KernelBuilder builder(preset);
   KernelProgram program;
   program.bytes = bytes;
+  struct Part {  // of the program
+    const KernelProgram* kernel;
+    const std::vector<int>* operands;
+    size_t tag;
+  };
+  std::vector<Part> all;
+  for (size_t k = 0; k < kernels.size(); ++k)
+    all.push_back({kernels[k].kernel, &kernels[k].operands, k});
+  for (const LinkedCollective& collective : collectives) {
+    all.push_back({collective.kernel, &collective.operands,
+                   static_cast<size_t>(collective.tag)});
+  }
   // Placeholder addresses: the code of all kernels, then the operands.
   std::vector<int64_t> code, bases;
   int64_t next = 0;
-  for (const LinkedKernel& linked : kernels) {
+  for (const Part& part : all) {
     code.push_back(next);
     next = builder.Align(next +
-                         8 * static_cast<int64_t>(linked.kernel->words.size()));
+                         8 * static_cast<int64_t>(part.kernel->words.size()));
     program.words.resize(code.back() / 8);
-    program.words.insert(program.words.end(), linked.kernel->words.begin(),
-                         linked.kernel->words.end());
+    program.words.insert(program.words.end(), part.kernel->words.begin(),
+                         part.kernel->words.end());
   }
   for (const int64_t size : bytes) {
     bases.push_back(next);
     next += builder.Align(std::max<int64_t>(size, 1));
   }
+  std::vector<int64_t> all_bases = bases;
+  for (const OperandPart& part : parts) {
+    all_bases.resize(part.operand + 1);
+    all_bases[part.operand] = bases[part.of] + part.offset;
+  }
   compiler::Sequence sequence(preset);
   std::vector<std::vector<size_t>> places;  // of steps, by kernel
-  for (size_t k = 0; k < kernels.size(); ++k) {
-    const KernelProgram& kernel = *kernels[k].kernel;
-    program.load_bytes += kernel.load_bytes;
-    program.store_bytes += kernel.store_bytes;
-    program.costs.emplace_back().memory_cycles = kernel.costs[0].memory_cycles;
-    places.emplace_back(kernel.steps.size());
+  for (const Part& part : all) {
+    program.load_bytes += part.kernel->load_bytes;
+    program.store_bytes += part.kernel->store_bytes;
+    if (program.costs.size() <= part.tag) program.costs.resize(part.tag + 1);
+    program.costs[part.tag].memory_cycles +=
+        part.kernel->costs[0].memory_cycles;
+    places.emplace_back(part.kernel->steps.size());
   }
-  for (const auto& [k, i] : OrderOf(kernels, preset)) {
-    places[k][i] = sequence.steps.size();
-    compiler::Step& step =
-        sequence.steps.emplace_back(kernels[k].kernel->steps[i]);
-    isa::PutBits(step.descriptor, kTagBit, kTagBits, k);
+  Order order = OrderOf(kernels, !collectives.empty(), preset);
+  if (!collectives.empty())
+    order = WithCollectives(order, kernels, collectives, preset);
+  for (const Place& place : order) {
+    places[place.kernel][place.step] = sequence.steps.size();
+    compiler::Step& step = sequence.steps.emplace_back(
+        all[place.kernel].kernel->steps[place.step]);
+    isa::PutBits(step.descriptor, kTagBit, kTagBits, all[place.kernel].tag);
     step.after = compiler::kNoDependences;
   }
-  for (size_t k = 0; k < kernels.size(); ++k) {
-    for (const KernelProgram::Patch& patch : kernels[k].kernel->patches) {
-      const int64_t base = patch.operand < 0
-                               ? code[k]
-                               : bases[kernels[k].operands[patch.operand]];
-      compiler::Step& step = sequence.steps[places[k][patch.descriptor]];
-      const int64_t by = base + patch.offset - HbmAddressOf(step.descriptor);
-      SetHbmAddress(step.descriptor, base + patch.offset);
-      for (compiler::Access& access : step.touches) {
-        if (access.space == compiler::Space::kHbm) access.base += by;
+  for (size_t k = 0; k < all.size(); ++k) {
+    const auto base_of = [&](int operand) {
+      return operand < 0 ? code[k] : all_bases[(*all[k].operands)[operand]];
+    };
+    for (const KernelProgram::Patch& patch : all[k].kernel->patches) {
+      SetHbmAddress(sequence.steps[places[k][patch.descriptor]].descriptor,
+                    base_of(patch.operand) + patch.offset);
+    }
+    const std::vector<int64_t>& from = all[k].kernel->bases;
+    for (const size_t place : places[k]) {
+      for (compiler::Access& access : sequence.steps[place].touches) {
+        if (access.space != compiler::Space::kHbm) continue;
+        const auto above =
+            std::upper_bound(from.begin(), from.end(), access.base);
+        const auto operand = static_cast<int>(above - from.begin()) - 1;
+        access.base += base_of(operand) - from[operand];
       }
     }
   }

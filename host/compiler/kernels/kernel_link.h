@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "host/compiler/kernels/collective_order.h"
 #include "host/compiler/kernels/kernel_program.h"
 #include "systole/gen/presets.h"
 
@@ -25,11 +26,29 @@ struct LinkedKernel {
   bool beside = false;
 };
 
+// A collective, or a stretch of one, that runs along with the kernels. It
+// shares neither buffers nor instruction memory with them.
+struct LinkedCollective {
+  const KernelProgram* kernel;
+  std::vector<int> operands;
+  int tag = 0;  // of its descriptors
+  OrderedCollective place;
+};
+
+// An operand that is a part of another one.
+struct OperandPart {
+  int operand, of;
+  int64_t offset;
+};
+
 // `bytes`: sizes of the program's operands. Descriptors have the number of
-// their kernel as tag. ResourceExhausted: too many flags; link fewer kernels.
-absl::StatusOr<KernelProgram> Link(const std::vector<LinkedKernel>& kernels,
-                                   const std::vector<int64_t>& bytes,
-                                   const Preset& preset);
+// their kernel as tag. Parts have the last numbers of all. ResourceExhausted:
+// too many flags; link fewer kernels.
+absl::StatusOr<KernelProgram> Link(
+    const std::vector<LinkedKernel>& kernels, const std::vector<int64_t>& bytes,
+    const Preset& preset,
+    const std::vector<LinkedCollective>& collectives = {},
+    const std::vector<OperandPart>& parts = {});
 
 }  // namespace systole::lanes
 

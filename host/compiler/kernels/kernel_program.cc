@@ -58,7 +58,8 @@ void MoveCode(KernelProgram& program, int64_t by) {
 
 bool IsDma(const isa::Descriptor& d) {
   const isa::Opcode opcode = compiler::OpcodeOf(d);
-  return opcode == isa::Opcode::kLoad || opcode == isa::Opcode::kStore;
+  return opcode == isa::Opcode::kLoad || opcode == isa::Opcode::kStore ||
+         opcode == isa::Opcode::kSend;
 }
 
 int64_t HbmAddressOf(const isa::Descriptor& d) {
@@ -313,6 +314,7 @@ absl::StatusOr<KernelProgram> KernelBuilder::Finish() {
   program_.costs[0].memory_cycles = bytes / preset_.beat_bytes();
   AddCosts(*schedule, program_.costs);
   program_.descriptors = std::move(schedule->descriptors);
+  program_.bases = bases_;
   program_.patches = PatchesOf(program_.descriptors, bases_);
   for (KernelProgram::Patch& patch : program_.patches) {
     // The data lies behind the operands, and in the program behind the code.

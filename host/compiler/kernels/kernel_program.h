@@ -48,6 +48,7 @@ struct KernelProgram {
   // Instruction memory from index 0 on, followed by the data of LoadData.
   std::vector<uint64_t> words;
   std::vector<int64_t> bytes;               // size of each operand
+  std::vector<int64_t> bases;               // where `steps` have them
   int64_t load_bytes = 0, store_bytes = 0;  // between HBM and unified buffer
   int64_t expected_cycles = 0;              // of the cost model
   int64_t ub_end = 0;             // end of its buffers in the unified buffer
@@ -73,8 +74,8 @@ void AddCosts(const compiler::Schedule& schedule,
 void MoveCode(std::vector<uint64_t>& words, int64_t by);
 void MoveCode(KernelProgram& program, int64_t by);
 
-// Whether the descriptor moves data between HBM and unified buffer; its address
-// in HBM.
+// Whether the descriptor moves data between the unified buffer and HBM, its own
+// core's or another one's; its address there.
 bool IsDma(const isa::Descriptor& d);
 int64_t HbmAddressOf(const isa::Descriptor& d);
 void SetHbmAddress(isa::Descriptor& d, int64_t address);

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <numeric>
 #include <set>
 #include <utility>
 
+#include "host/compiler/kernels/exchanging_program.h"
 #include "host/compiler/kernels/kernel_link.h"
 
 namespace systole::lanes {
@@ -17,7 +20,8 @@ constexpr uint64_t kPartOfMemory = 8;
 
 class StepLinker {
  public:
-  explicit StepLinker(const Preset& preset) : preset_(preset) {}
+  StepLinker(const Preset& preset, const Exchanges* exchanges)
+      : preset_(preset), exchanges_(exchanges) {}
 
   std::vector<PlanStep> Run(std::vector<PlanStep> all) {
     std::vector<PlanStep> steps, kernels, last;
@@ -30,6 +34,10 @@ class StepLinker {
     for (PlanStep& step : all) {
       if (!step.kernel && PartsStay(*step.node)) {
         last.push_back(std::move(step));
+        continue;
+      }
+      if (!step.kernel && Joins(step, kernels)) {
+        kernels.push_back(std::move(step));
         continue;
       }
       if (!step.kernel) {
@@ -55,6 +63,17 @@ class StepLinker {
   }
 
  private:
+  // Whether it can be part of a program with these steps.
+  bool Joins(const PlanStep& step, const std::vector<PlanStep>& steps) const {
+    if (exchanges_ == nullptr || !ir::IsCollective(step.node->op)) return false;
+    const auto own = exchanges_->Of(*step.node, 0);
+    if (!own) return false;
+    for (const PlanStep& other : steps) {
+      if (!other.kernel)
+        return exchanges_->Of(*other.node, 0)->spec.group == own->spec.group;
+    }
+    return true;
+  }
   // Only the results of the plan have its result.
   static bool PartsStay(const ir::Node& node) {
     return node.op == ir::Op::kHloAllGather &&
@@ -79,6 +98,14 @@ class StepLinker {
     LinkInto(begin, middle, steps);
     LinkInto(middle, end, steps);
   }
+  // Bytes of a step's input or output in memory.
+  int64_t BytesOf(const PlanStep& step, size_t operand) const {
+    if (step.kernel) return step.kernel->bytes[operand];
+    const auto inputs = static_cast<int>(step.inputs.size());
+    const auto number = static_cast<int>(operand);
+    if (number < inputs) return step.node->operands[number].type().bytes();
+    return exchanges_->Of(*step.node, 0)->out_bytes[number - inputs];
+  }
   absl::StatusOr<PlanStep> Linked(Steps begin, Steps end) const {
     PlanStep all;
     std::set<int> made, read;
@@ -86,16 +113,16 @@ class StepLinker {
     std::vector<std::pair<int, int>> changed, replaced;
     std::map<int, int64_t> size;
     for (Steps step = begin; step != end; ++step) {
-      all.kernels.push_back(step->kernels[0]);
+      if (step->kernel) all.kernels.push_back(step->kernels[0]);
       for (size_t i = 0; i < step->inputs.size(); ++i) {
         const int slot = step->inputs[i];
-        size[slot] = step->kernel->bytes[i];
+        size.emplace(slot, BytesOf(*step, i));
         if (made.count(slot) == 0 && read.insert(slot).second)
           all.inputs.push_back(slot);
       }
       for (size_t i = 0; i < step->outputs.size(); ++i) {
         const int slot = step->outputs[i];
-        size[slot] = step->kernel->bytes[step->inputs.size() + i];
+        size[slot] = BytesOf(*step, step->inputs.size() + i);
         const int updated = UpdatedBy(*step, static_cast<int>(i));
         if (updated >= 0 && made.count(updated) > 0) {
           // It takes the place of what it changes.
@@ -127,28 +154,54 @@ class StepLinker {
     }
     for (auto pair = replaced.rbegin(); pair != replaced.rend(); ++pair)
       number[pair->first] = number[pair->second];
+    const auto operands_of = [&](const PlanStep& step) {
+      std::vector<int> operands;
+      for (const std::vector<int>* slots : {&step.inputs, &step.outputs})
+        for (const int slot : *slots) operands.push_back(number[slot]);
+      return operands;
+    };
+    const bool exchanges = std::any_of(
+        begin, end, [](const PlanStep& step) { return !step.kernel; });
     std::vector<LinkedKernel> kernels;
+    std::vector<ExchangingProgram::Part> parts;
     for (Steps step = begin; step != end; ++step) {
-      LinkedKernel& kernel = kernels.emplace_back();
-      kernel.kernel = &*step->kernel;
-      kernel.beside = step->beside;
-      for (const std::vector<int>* slots : {&step->inputs, &step->outputs})
-        for (const int slot : *slots) kernel.operands.push_back(number[slot]);
+      if (exchanges) {
+        parts.push_back({*step, operands_of(*step)});
+      } else {
+        kernels.push_back({&*step->kernel, operands_of(*step), step->beside});
+      }
     }
-    absl::StatusOr<KernelProgram> program = Link(kernels, bytes, preset_);
+    absl::StatusOr<KernelProgram> program =
+        exchanges ? Exchanging(std::move(parts), bytes, all)
+                  : Link(kernels, bytes, preset_);
     if (!program.ok()) return program.status();
     all.kernel = *std::move(program);
     return all;
   }
+  // With cores that are numbered as processes, and as few columns as can be.
+  absl::StatusOr<KernelProgram> Exchanging(
+      std::vector<ExchangingProgram::Part> parts,
+      const std::vector<int64_t>& bytes, PlanStep& all) const {
+    auto program = std::make_shared<ExchangingProgram>(
+        std::move(parts), bytes, *exchanges_, preset_);
+    for (const ExchangingProgram::Collective& own : program->collectives())
+      all.kernels.push_back({own.node});
+    std::vector<int> cores(program->group().size());
+    std::iota(cores.begin(), cores.end(), 0);
+    all.exchanging = program;
+    return program->For(0, cores, 1);
+  }
 
   const Preset& preset_;
+  const Exchanges* const exchanges_;
 };
 
 }  // namespace
 
 std::vector<PlanStep> LinkSteps(std::vector<PlanStep> steps,
-                                const Preset& preset) {
-  return StepLinker(preset).Run(std::move(steps));
+                                const Preset& preset,
+                                const Exchanges* exchanges) {
+  return StepLinker(preset, exchanges).Run(std::move(steps));
 }
 
 }  // namespace systole::lanes

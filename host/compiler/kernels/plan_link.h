@@ -12,8 +12,10 @@
 
 namespace systole::lanes {
 
+// With `exchanges`, collectives are part of these programs.
 std::vector<PlanStep> LinkSteps(std::vector<PlanStep> steps,
-                                const Preset& preset);
+                                const Preset& preset,
+                                const Exchanges* exchanges = nullptr);
 
 }  // namespace systole::lanes
 

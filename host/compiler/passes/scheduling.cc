@@ -66,6 +66,8 @@ void Settle(const Sequence& sequence, std::vector<int64_t>& key) {
         raise(i, last_shared);
         last_shared = key[i];
       }
+      if (steps[i].queue() == isa::Queue::kMxu)
+        raise(i, last[static_cast<int>(isa::Queue::kWeight)]);
       before = key[i];
     }
     int64_t next_matmul = 0;

@@ -62,6 +62,9 @@ struct AllReduceSpec {
 
 int64_t ScratchBytes(const AllReduceSpec& spec, const Preset& preset);
 
+// Whether the group can do it. kInvalidArgument: why not.
+absl::Status CheckAllReduce(const AllReduceSpec& spec, const Preset& preset);
+
 // A program for each position, with tensors "in" and "out" of one line of
 // `elements` values, or a part of these; of several vectors "in0", "out0",
 // "in1" and so on. Errors:

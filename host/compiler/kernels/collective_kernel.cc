@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/collective_kernel.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "host/compiler/collectives/member_program.h"
+#include "host/compiler/collectives/reduction_member.h"
+#include "host/compiler/collectives/reduction_sizes.h"
+#include "host/compiler/cost_model.h"
+#include "systole/gen/vpu.h"
+
+namespace systole::lanes {
+namespace {
+
+// Pieces at most, at least, and of the unified buffer.
+constexpr int64_t kMostPieces = 32, kLeastPieces = 12, kShare = 5;
+
+}  // namespace
+
+int64_t CollectiveBytes(const Preset& preset) {
+  const int64_t piece = compiler::PieceBytes(preset);
+  const int64_t pieces = std::clamp(preset.ub_bytes / kShare / piece,
+                                    kLeastPieces, kMostPieces);
+  const int64_t word =
+      std::max<int64_t>(preset.word_bytes(), preset.beat_bytes());
+  return compiler::RoundUp(pieces * piece + 8 * kCollectiveWords, word) + word;
+}
+
+Preset BesideCollectives(const Preset& preset) {
+  Preset beside = preset;
+  beside.ub_bytes -= CollectiveBytes(preset);
+  return beside;
+}
+
+absl::StatusOr<KernelProgram> CompileCollective(
+    const compiler::AllReduceSpec& spec, int position,
+    const compiler::Stretch& stretch, const Preset& preset) {
+  const auto size = static_cast<int>(spec.group.size());
+  const bool gathers =
+      spec.phase == compiler::AllReduceSpec::Phase::kAllGather;
+  KernelProgram program;
+  // Placeholder addresses: the code, then the operands.
+  int64_t next = compiler::RoundUp(8 * kCollectiveWords, preset.beat_bytes());
+  std::vector<int64_t> bases;
+  const auto add = [&](int64_t bytes) {
+    bases.push_back(next);
+    program.bytes.push_back(bytes);
+    next += compiler::RoundUp(std::max<int64_t>(bytes, 1), preset.beat_bytes());
+    return static_cast<uint64_t>(bases.back());
+  };
+  compiler::AllReduceSpec placed = spec;
+  placed.memory.resize(size);
+  for (int i = 0; i < size; ++i) {
+    const int member = i == 0 ? position : i - (i <= position ? 1 : 0);
+    compiler::MemberMemory& memory = placed.memory[member];
+    for (const int64_t elements : spec.elements) {
+      const int64_t bytes = elements * compiler::ElementBytes(spec.type);
+      memory.in.push_back(add(gathers ? bytes / size : bytes));
+    }
+    for (const int64_t elements : spec.elements)
+      memory.out.push_back(add(elements * compiler::ElementBytes(spec.type)));
+    memory.scratch = add(compiler::ScratchBytes(spec, preset));
+  }
+  compiler::MemberRoom room;
+  room.ub_begin = preset.ub_bytes - CollectiveBytes(preset);
+  room.ub_end = preset.ub_bytes;
+  room.pc = vpu::kImemWords - kCollectiveWords;
+  room.stretch = stretch;
+  absl::StatusOr<compiler::MemberPart> part =
+      compiler::ReductionMember(placed, preset, position, &room).CompilePart();
+  if (!part.ok()) return part.status();
+  const compiler::Timeline timeline = compiler::Simulate(part->sequence);
+  std::vector<isa::Descriptor> descriptors;
+  for (const compiler::Step& step : part->sequence.steps) {
+    descriptors.push_back(step.descriptor);
+    const compiler::Cost cost = compiler::CostOf(step.descriptor, preset);
+    const int64_t bytes = cost.beats * preset.beat_bytes();
+    (step.queue() == isa::Queue::kLoad ? program.load_bytes
+                                       : program.store_bytes) += bytes;
+  }
+  program.patches = PatchesOf(descriptors, bases);
+  program.bases = std::move(bases);
+  program.steps = std::move(part->sequence.steps);
+  program.words = std::move(part->words);
+  program.ub_end = room.ub_end;
+  program.expected_cycles = timeline.total;
+  program.costs.resize(1);
+  program.costs[0].memory_cycles =
+      (program.load_bytes + program.store_bytes) / preset.beat_bytes();
+  return program;
+}
+
+}  // namespace systole::lanes

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/collective_order.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace systole::lanes {
+namespace {
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+class Turns {
+ public:
+  Turns(const std::vector<int64_t>& cycles,
+        const std::vector<OrderedCollective>& collectives)
+      : cycles_(cycles), collectives_(collectives) {
+    order_.kernels.resize(cycles.size());
+    order_.starts.assign(collectives.size(), kNever);
+  }
+
+  CollectiveOrder Run() {
+    int64_t now = 0;
+    for (size_t k = 0; k < cycles_.size(); ++k) {
+      done_kernels_ = static_cast<int>(k);
+      if (k > 0 && cycles_[k] == 0) {
+        order_.kernels[k] = order_.kernels[k - 1];
+        ends_.push_back(now);
+        continue;
+      }
+      Fill(now);
+      for (size_t c = 0; c < collectives_.size(); ++c) {
+        if (collectives_[c].before > NextAfter(k)) continue;
+        now = std::max(now, Take(c));
+      }
+      order_.kernels[k] = now;
+      now += cycles_[k];
+      ends_.push_back(now);
+    }
+    done_kernels_ = static_cast<int>(cycles_.size());
+    Fill(kNever);
+    return std::move(order_);
+  }
+
+ private:
+  // The last kernel that starts with kernel k.
+  int NextAfter(size_t k) const {
+    while (k + 1 < cycles_.size() && cycles_[k + 1] == 0) ++k;
+    return static_cast<int>(k);
+  }
+  bool IsDone(size_t c) const { return order_.starts[c] != kNever; }
+  // kNever: not yet known.
+  int64_t ReadyAt(size_t c) const {
+    const OrderedCollective& collective = collectives_[c];
+    if (collective.after >= done_kernels_) return kNever;
+    int64_t at = collective.after < 0 ? 0 : ends_[collective.after];
+    for (const int needed : collective.needs) {
+      if (!IsDone(needed)) return kNever;
+      at = std::max(at, order_.starts[needed] + collectives_[needed].cycles);
+    }
+    return at;
+  }
+  // Those that a kernel needs now, and what they need. Returns the end.
+  int64_t Take(size_t c) {
+    if (IsDone(c)) return order_.starts[c] + collectives_[c].cycles;
+    for (const int needed : collectives_[c].needs) Take(needed);
+    const int64_t ready = ReadyAt(c);
+    Start(c, std::max(free_, ready == kNever ? free_ : ready));
+    return free_;
+  }
+  void Start(size_t c, int64_t at) {
+    order_.starts[c] = at;
+    order_.order.push_back(static_cast<int>(c));
+    free_ = at + collectives_[c].cycles;
+  }
+  // Those that can start until then.
+  void Fill(int64_t until) {
+    while (true) {
+      using Key = std::tuple<int64_t, int, size_t>;
+      Key best{kNever, 0, 0};
+      for (size_t c = 0; c < collectives_.size(); ++c) {
+        if (IsDone(c)) continue;
+        const int64_t ready = ReadyAt(c);
+        if (ready == kNever) continue;
+        best = std::min(
+            best, Key{std::max(ready, free_), collectives_[c].before, c});
+      }
+      const int64_t start = std::get<0>(best);
+      if (start == kNever || start >= until) return;
+      Start(std::get<2>(best), start);
+    }
+  }
+
+  const std::vector<int64_t>& cycles_;
+  const std::vector<OrderedCollective>& collectives_;
+  CollectiveOrder order_;
+  std::vector<int64_t> ends_;  // of kernels
+  int done_kernels_ = 0;
+  int64_t free_ = 0;  // when the links are
+};
+
+}  // namespace
+
+CollectiveOrder OrderCollectives(
+    const std::vector<int64_t>& cycles,
+    const std::vector<OrderedCollective>& collectives) {
+  return Turns(cycles, collectives).Run();
+}
+
+}  // namespace systole::lanes

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+#include "host/compiler/kernels/exchanging_program.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "host/compiler/collectives/reduction_member.h"
+#include "host/compiler/collectives/reduction_sizes.h"
+#include "host/compiler/kernels/collective_kernel.h"
+#include "systole/gen/vpu.h"
+
+namespace systole::lanes {
+namespace {
+
+using compiler::AllReduceSpec;
+
+// Of a stretch: others that are needed first wait for its end.
+constexpr int64_t kStretchCycles = 6000;
+// Of each level of each phase, beyond the bytes.
+constexpr int64_t kLevelCycles = 400;
+
+// Expected cycles, the same for all positions. Of an all-reduce every core
+// gives what other chips need to its links once in each phase, which they take
+// one after the other; on one chip, the memory takes each byte about four
+// times.
+int64_t CollectiveCycles(const AllReduceSpec& spec, const Preset& preset) {
+  const auto size = static_cast<int64_t>(spec.group.size());
+  const int64_t phases = spec.phase == AllReduceSpec::Phase::kAllReduce ? 2 : 1;
+  int64_t bytes = 0, levels = 0;
+  for (const int64_t elements : spec.elements)
+    bytes += elements * compiler::ElementBytes(spec.type);
+  while (int64_t{1} << levels < size) ++levels;
+  const int64_t memory = 2 * phases * bytes / preset.beat_bytes();
+  const int64_t cores = std::min<int64_t>(preset.chip.cores, size);
+  const int64_t links =
+      size == cores ? 0
+                    : phases * bytes * (size - cores) / size * 17 /
+                          (2 * 16 * preset.chip.link_bytes);
+  return std::max(memory, links) + phases * levels * kLevelCycles;
+}
+
+bool Has(const std::vector<int>& slots, int slot) {
+  return std::count(slots.begin(), slots.end(), slot) > 0;
+}
+bool Share(const std::vector<int>& a, const std::vector<int>& b) {
+  return std::any_of(a.begin(), a.end(),
+                     [&](int slot) { return Has(b, slot); });
+}
+
+}  // namespace
+
+ExchangingProgram::ExchangingProgram(std::vector<Part> parts,
+                                     std::vector<int64_t> bytes,
+                                     const Exchanges& exchanges,
+                                     const Preset& preset)
+    : parts_(std::move(parts)),
+      bytes_(std::move(bytes)),
+      exchanges_(exchanges),
+      preset_(preset) {
+  for (const Part& part : parts_) {
+    if (part.step.kernel) continue;
+    Collective& own = collectives_.emplace_back();
+    own.node = part.step.node;
+    own.member = *exchanges.Of(*own.node, 0);
+    const size_t vectors = own.member.spec.elements.size();
+    own.in.assign(part.operands.begin(), part.operands.begin() + vectors);
+    own.out.assign(part.operands.begin() + vectors, part.operands.end());
+    own.scratch_bytes = compiler::ScratchBytes(own.member.spec, preset);
+    own.scratch = static_cast<int>(bytes_.size());
+    bytes_.push_back(own.scratch_bytes);
+  }
+  for (Collective& own : collectives_) {
+    own.others = static_cast<int>(bytes_.size());
+    for (size_t other = 1; other < own.member.spec.group.size(); ++other) {
+      for (const std::vector<int>* operands : {&own.in, &own.out}) {
+        for (const int operand : *operands)
+          bytes_.push_back(bytes_[operand]);
+      }
+      bytes_.push_back(own.scratch_bytes);
+    }
+  }
+}
+
+absl::Status ExchangingProgram::Check() const {
+  constexpr int64_t kWords = vpu::kImemWords - kCollectiveWords;
+  int64_t before = 0;
+  for (const Part& part : parts_) {
+    if (!part.step.kernel) continue;
+    const auto words = static_cast<int64_t>(part.step.kernel->words.size());
+    before = words + (part.step.beside ? before : 0);
+    if (before > kWords)
+      return absl::FailedPreconditionError("a kernel has too much code");
+    for (const auto& [input, output] : part.step.updates) {
+      const int changed = part.step.inputs[input];
+      for (const Part& other : parts_) {
+        if (!other.step.kernel && Has(other.step.inputs, changed))
+          return absl::FailedPreconditionError(
+              "a kernel changes what others read");
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+// number: of each part, among kernels or collectives. stretches: of each part.
+OrderedCollective ExchangingProgram::PlaceOf(
+    size_t part, const std::vector<int>& number,
+    const std::vector<std::vector<int>>& stretches) const {
+  const PlanStep& own = parts_[part].step;
+  OrderedCollective place;
+  place.before = static_cast<int>(
+      std::count_if(parts_.begin(), parts_.end(),
+                    [](const Part& p) { return p.step.kernel.has_value(); }));
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const PlanStep& other = parts_[i].step;
+    if (Share(own.inputs, other.outputs)) {
+      if (other.kernel) place.after = std::max(place.after, number[i]);
+      if (!other.kernel)
+        place.needs.insert(place.needs.end(), stretches[i].begin(),
+                           stretches[i].end());
+    }
+    if (other.kernel && Share(own.outputs, other.inputs))
+      place.before = std::min(place.before, number[i]);
+  }
+  return place;
+}
+
+absl::StatusOr<KernelProgram> ExchangingProgram::For(
+    int process, const std::vector<int>& cores, int columns) const {
+  if (absl::Status s = Check(); !s.ok()) return s;
+  std::vector<LinkedKernel> kernels;
+  std::vector<OperandPart> operand_parts;
+  std::vector<int> number(parts_.size());
+  // Values that are parts of vectors, by operand.
+  std::vector<int> value_of(bytes_.size());
+  std::iota(value_of.begin(), value_of.end(), 0);
+  std::vector<Exchanges::Member> members;
+  int collectives = 0;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].step.kernel) continue;
+    const Collective& own = collectives_[number[i] = collectives++];
+    members.push_back(*exchanges_.Of(*own.node, process));
+    for (size_t v = 0; v < own.out.size(); ++v) {
+      const int64_t offset =
+          members.back().position * members.back().part_bytes[v];
+      if (offset == 0) continue;
+      const auto made =
+          static_cast<int>(bytes_.size() + operand_parts.size());
+      operand_parts.push_back({made, own.out[v], offset});
+      value_of[own.out[v]] = made;
+    }
+  }
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const PlanStep& step = parts_[i].step;
+    if (!step.kernel) continue;
+    number[i] = static_cast<int>(kernels.size());
+    LinkedKernel& kernel = kernels.emplace_back();
+    kernel.kernel = &*step.kernel;
+    kernel.beside = step.beside;
+    for (const int operand : parts_[i].operands)
+      kernel.operands.push_back(value_of[operand]);
+  }
+  std::vector<std::vector<int>> stretches(parts_.size());
+  std::vector<KernelProgram> programs;
+  std::vector<LinkedCollective> linked;
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].step.kernel) continue;
+    const Collective& own = collectives_[number[i]];
+    const Exchanges::Member& member = members[number[i]];
+    AllReduceSpec spec = member.spec;
+    for (int& core : spec.group) core = cores[core];
+    spec.columns = columns;
+    const std::vector<int64_t> all =
+        compiler::ReductionLayout(spec, preset_).columns;
+    const int64_t count = std::accumulate(all.begin(), all.end(), int64_t{0});
+    const int64_t cycles = CollectiveCycles(spec, preset_);
+    const int64_t length = std::max<int64_t>(
+        1, count * kStretchCycles / std::max<int64_t>(cycles, 1));
+    const OrderedCollective place = PlaceOf(i, number, stretches);
+    for (int64_t at = 0; at < count; at += length) {
+      const compiler::Stretch stretch{at, std::min(at + length, count)};
+      auto program =
+          CompileCollective(spec, member.position, stretch, preset_);
+      if (!program.ok()) return program.status();
+      programs.push_back(*std::move(program));
+      stretches[i].push_back(static_cast<int>(linked.size()));
+      LinkedCollective& part = linked.emplace_back();
+      part.tag = static_cast<int>(kernels.size()) + number[i];
+      part.place = place;
+      part.place.cycles = std::max<int64_t>(
+          1, cycles * (stretch.end - stretch.begin) / count);
+      for (const std::vector<int>* operands : {&own.in, &own.out})
+        part.operands.insert(part.operands.end(), operands->begin(),
+                             operands->end());
+      part.operands.push_back(own.scratch);
+      const size_t each = part.operands.size();
+      for (size_t k = 0; k < each * (spec.group.size() - 1); ++k)
+        part.operands.push_back(own.others + static_cast<int>(k));
+    }
+  }
+  for (size_t c = 0; c < linked.size(); ++c) linked[c].kernel = &programs[c];
+  return Link(kernels, bytes_, preset_, linked, operand_parts);
+}
+
+}  // namespace systole::lanes
