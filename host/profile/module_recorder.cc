@@ -25,9 +25,9 @@ void ModuleRecorder::Ended(const RunStats& stats) {
   if (stats_.size() < programs_.size()) stats_.push_back(stats);
 }
 
-void ModuleRecorder::Sample(ProbeSample sample) {
+void ModuleRecorder::Sample(ProbeSample sample, uint64_t cycle) {
   if (started_ <= kMostPrograms || sample.running() == 0)
-    recorder_->Sample(sample);
+    recorder_->Sample(sample, cycle);
 }
 
 void ModuleRecorder::Command(const RowCommand& command) {

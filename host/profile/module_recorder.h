@@ -5,7 +5,8 @@
 // each.
 //
 //   ModuleRecorder recorder;
-//   client_options.listener = client_options.device.probe = &recorder;
+//   client_options.listener = &recorder;
+//   client_options.device.probes = {&recorder};
 //   recorder.Begin();
 //   ... a run ...
 //   recorder.Join(preset);
@@ -35,7 +36,7 @@ class ModuleRecorder : public runtime::CoreListener, public ProbeSink {
 
   void Starts(const systole::Program& program) override;
   void Ended(const RunStats& stats) override;
-  void Sample(ProbeSample sample) override;
+  void Sample(ProbeSample sample, uint64_t cycle) override;
   void Command(const RowCommand& command) override;
 
   // Since Begin(), recorded or not.

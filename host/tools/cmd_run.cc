@@ -244,7 +244,7 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
                                                    size_t programs) {
   auto options = DeviceOptionsOf(args, preset, progress, programs);
   if (!options.ok()) return options.status();
-  options->probe = probe;
+  if (probe != nullptr) options->probes = {probe};
   auto device = Device::Open(args.backend, *options);
   if (!device.ok()) return DeviceError(device.status());
   return device;

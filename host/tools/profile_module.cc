@@ -36,7 +36,7 @@ absl::Status ProfileModuleFile(const RunArgs& args, ModuleKind kind,
   auto device = DeviceOptionsOf(args, options.preset, progress, 1);
   if (!device.ok()) return device.status();
   options.device = *std::move(device);
-  options.device.probe = &recorder;
+  options.device.probes = {&recorder};
   auto client = runtime::Client::Create(options);
   if (!client.ok()) return client.status();
   std::vector<ir::Literal> inputs;

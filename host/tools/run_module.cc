@@ -314,7 +314,8 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   auto device = DeviceOptionsOf(args, options.preset, progress, 1);
   if (!device.ok()) return device.status();
   options.device = *std::move(device);
-  if (args.backend == "rtl") options.device.probe = &parts;
+  if (args.backend == "rtl" && program->devices == 1)
+    options.device.probes = {&parts};
   options.device.probe_may_miss = true;
   auto client = runtime::Client::Create(options);
   if (!client.ok()) return client.status();

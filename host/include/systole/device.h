@@ -109,8 +109,9 @@ struct DeviceOptions {
   // assertion are replayed by themselves.
   int snapshots = 0;
   std::string waves;
-  // Gets a sample a cycle from Open on; outlives the device (rtl, but checked).
-  ProbeSink* probe = nullptr;
+  // By core, as OpenCores returns them: gets a sample a cycle from Open on, and
+  // outlives the device (rtl, but checked). May be fewer, or null: no sink.
+  std::vector<ProbeSink*> probes;
   bool probe_may_miss = false;  // no error where a model has no probe
   // Called now and then during Wait with the cycles so far (rtl) or descriptors
   // done (iss).
@@ -152,16 +153,6 @@ struct EccCounts {
   // "ECC corrected 2 answers of the memory, the first at 0x40, ..."; empty if
   // there is nothing to tell.
   std::string Describe() const;
-};
-
-// What happened on a link of a chip since the device was opened.
-struct LinkCounts {
-  uint32_t packets_sent = 0, bytes_sent = 0;  // replays included; payload
-  uint32_t packets_received = 0, bytes_received = 0;
-  uint32_t replays = 0, crc_errors = 0;
-  uint32_t credit_stalls = 0;  // cycles
-  uint32_t trainings = 0;
-  uint32_t packets_lost = 0;  // given up, as the link is down
 };
 
 struct RunStats {

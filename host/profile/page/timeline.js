@@ -11,8 +11,8 @@ const COLOURS = {
   "unified buffer port": "#a0682c", "accumulator port": "#7a4f9e", "weight FIFO full": "#cfe0b0",
   "memory busy": "#8c2f39", "memory latency": "#e8a33d", "refresh": "#7d6b00", "opening rows": "#d9c24a",
   "flag of load": "#f2b7a0", "flag of weight loader": "#eda6c4", "flag of array": "#9fc3ea", "flag of vector unit": "#c3aee6",
-  "flag of store": "#f3dc9b", "dispatch behind a full queue": "#6f7c8b", "fetch of descriptors": "#4d5a68",
-  "no work left": "#eef1f4", "no request": "#d5e3d8",
+  "flag of store": "#f3dc9b", "flag of send": "#8fd9c4", "flag of another core": "#ff5d3b", "network busy": "#5b1f8a", "dispatch behind a full queue": "#6f7c8b", "fetch of descriptors": "#4d5a68",
+  "no work left": "#eef1f4", "no program": "#fbf3c8", "no request": "#d5e3d8",
 };
 const BAND_COLOURS = ["#3f72af", "#5a9367", "#b5793c", "#8a5fa3", "#b04a5a", "#3d8b97", "#7b7f2f", "#66758a"];
 const CLIENTS = ["fetch", "weights", "loads", "stores"], CLIENT_COLOURS = ["#15202b", "#b5179e", "#2a4fd6", "#c75b00"];
