@@ -222,6 +222,46 @@ Json PagesJson(const Recording& recording) {
   return pages;
 }
 
+// Of several cores: what they have in common.
+Json CoresJson(const JoinedCores& cores, const Preset& preset) {
+  Json json = {{"cores", Json::array()},
+               {"torus", {cores.torus.columns, cores.torus.rows}},
+               {"rounds",
+                {{"first", Json::array()},
+                 {"cycles", Json::array()},
+                 {"exchanges", Json::array()}}},
+               {"links",
+                {{"cycles", ProbeSink::kLinkCycles},
+                 {"rate", preset.chip.link_bytes},
+                 {"traffic", Json::array()}}},
+               {"findings", Json::array()}};
+  for (size_t c = 0; c < cores.cores.size(); ++c)
+    json["cores"].push_back({{"core", c}, {"chip", c / preset.chip.cores}});
+  for (const Round& round : cores.rounds) {
+    json["rounds"]["first"].push_back(round.first);
+    json["rounds"]["cycles"].push_back(round.cycles);
+    json["rounds"]["exchanges"].push_back(round.exchanges ? 1 : 0);
+  }
+  for (const LinkTraffic& traffic : cores.links) {
+    json["links"]["traffic"].push_back(
+        {{"chip", traffic.chip},
+         {"link", kLinkNames[traffic.link]},
+         {"bytes", traffic.bytes},
+         {"sent", traffic.counts.bytes_sent},
+         {"received", traffic.counts.bytes_received},
+         {"replays", traffic.counts.replays},
+         {"credit_stalls", traffic.counts.credit_stalls}});
+  }
+  const MergedCores merged = Merge(cores);
+  for (const Finding& f : merged.analysis.findings) {
+    json["findings"].push_back(
+        {{"cycles", f.cycles},
+         {"text", FindingText(f, merged.program, merged.analysis)},
+         {"advice", AdviceFor(f)}});
+  }
+  return json;
+}
+
 }  // namespace
 
 Json DataOf(const Profile& profile) {
@@ -240,6 +280,8 @@ Json DataOf(const Profile& profile) {
   for (const Unit unit : units) json["units"].push_back(UnitName(unit));
   for (int c = 0; c < kNumCauses; ++c)
     json["causes"].push_back(CauseName(static_cast<Cause>(c)));
+  if (profile.cores != nullptr)
+    json.update(CoresJson(*profile.cores, *profile.preset));
   for (const ProgramProfile& p : profile.programs) {
     Json program = {
         {"cycles", p.recording->cycles},

@@ -97,7 +97,7 @@ CLI::Option* AddModelOptions(CLI::App& sub, RunArgs& args) {
                  "Cores that a StableHLO program for several devices runs on, "
                  "as many as it is made for")
       ->group(group)
-      ->check(WholeNumber(1, 256))
+      ->check(WholeNumber(1, kMostDevices))
       ->needs(program)
       ->capture_default_str();
   sub.add_option("-o,--output", args.outputs,

@@ -145,7 +145,7 @@ absl::Status RtlDevice::Start(const Program& program) {
   SetLastStarted(this);
   if (of_process ||
       (!options_.trace.file.empty() && run == options_.trace.run &&
-       sim_.number() == options_.trace.core)) {
+       sim_.of_device() == options_.trace.core)) {
     tracer_.emplace(sim_, of_process ? *process_trace_ : options_.trace,
                     program, start_cycle_);
     absl::Status status = tracer_->Open();

@@ -45,8 +45,8 @@ struct TraceOptions {
   uint64_t to = std::numeric_limits<uint64_t>::max();  // layer: not looked at
   std::optional<uint64_t>
       mark;      // the cycle that it is all about, for the views
-  int core = 0;  // of a chip with two: the one whose program it is, and whose
-                 // units the views show
+  int core = 0;  // of several, as OpenCores returns them: the one whose program
+                 // it is; all of its chip is recorded, the views show its units
 };
 
 // A waveform that a replay recorded.
