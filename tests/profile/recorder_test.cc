@@ -261,6 +261,36 @@ TEST(Recorder, ASendAndFlagsOfAnotherCore) {
               HasSubstr("send, working: 2 cycles, the counter says 3"));
 }
 
+// A post of a flag between the cores of a chip goes to the other core; who
+// waits for that flag waits for the other core's.
+TEST(Recorder, APostToTheOtherCoreIsNoneOfThisCore) {
+  Program program;
+  program.preset = "minichip";
+  isa::Store store;
+  store.header.post_mask = 1u << isa::kFirstPeerFlag;
+  isa::Load load;
+  load.header.wait_mask = 1u << isa::kFirstPeerFlag;
+  program.descriptors = {store.Encode(), load.Encode(), isa::Halt().Encode()};
+  const uint64_t stores = 1 << static_cast<int>(isa::Queue::kStore),
+                 loads = 1 << kLoad;
+  const Bits waits =
+      Bits().Set(ProbeSample::k_head, loads).Set(ProbeSample::k_want, loads);
+  std::vector<ProbeSample> s(8, Bits());
+  s[0] = Bits()
+             .Set(ProbeSample::k_head, stores | loads)
+             .Set(ProbeSample::k_want, loads)
+             .Set(ProbeSample::k_start, stores);
+  s[1] = s[2] = Bits(waits);
+  s[3] = Bits(waits).Set(ProbeSample::k_done, stores);
+  s[4] =
+      Bits().Set(ProbeSample::k_head, loads).Set(ProbeSample::k_start, loads);
+  s[6] = Bits().Set(ProbeSample::k_done, loads);
+  const Recording r = Record(program, s);
+  EXPECT_EQ(r.totals[kLoad][static_cast<int>(Cause::kFlagCore)], 4);
+  EXPECT_EQ(r.totals[kLoad][static_cast<int>(Cause::kFlagStore)], 0);
+  EXPECT_TRUE(r.descriptors[1].waits.empty());
+}
+
 TEST(Recorder, KnowsWhenAProgramBegan) {
   const Program program = TwoDescriptors();
   Recorder recorder({&program, &program});
