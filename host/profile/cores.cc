@@ -206,6 +206,17 @@ absl::Status CheckLinks(const JoinedCores& joined) {
   return absl::OkStatus();
 }
 
+uint64_t BusiestOf(const LinkTraffic& traffic) {
+  constexpr size_t kPeriods = kBusyCycles / ProbeSink::kLinkCycles;
+  uint64_t sum = 0, most = 0;
+  for (size_t i = 0; i < traffic.bytes.size(); ++i) {
+    sum += traffic.bytes[i];
+    if (i >= kPeriods) sum -= traffic.bytes[i - kPeriods];
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
 MergedCores Merge(const JoinedCores& joined) {
   MergedCores merged;
   std::map<std::tuple<std::string, std::string, std::string>, int> numbers;

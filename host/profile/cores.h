@@ -40,6 +40,9 @@ struct LinkTraffic {
   std::vector<uint32_t> bytes;
   LinkCounts counts;  // of all rounds
 };
+// The most bytes of so many cycles in a row, which are some packets' time.
+inline constexpr uint64_t kBusyCycles = 4 * ProbeSink::kLinkCycles;
+uint64_t BusiestOf(const LinkTraffic& traffic);
 inline constexpr std::array<const char*, 4> kLinkNames = {"X+", "X-", "Y+",
                                                           "Y-"};
 

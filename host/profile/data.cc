@@ -233,6 +233,7 @@ Json CoresJson(const JoinedCores& cores, const Preset& preset) {
                {"links",
                 {{"cycles", ProbeSink::kLinkCycles},
                  {"rate", preset.chip.link_bytes},
+                 {"busy_cycles", kBusyCycles},
                  {"traffic", Json::array()}}},
                {"findings", Json::array()}};
   for (size_t c = 0; c < cores.cores.size(); ++c)
@@ -249,6 +250,7 @@ Json CoresJson(const JoinedCores& cores, const Preset& preset) {
          {"bytes", traffic.bytes},
          {"sent", traffic.counts.bytes_sent},
          {"received", traffic.counts.bytes_received},
+         {"busiest", BusiestOf(traffic)},
          {"replays", traffic.counts.replays},
          {"credit_stalls", traffic.counts.credit_stalls}});
   }

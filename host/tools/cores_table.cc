@@ -84,24 +84,23 @@ std::string LinkTable(const profile::JoinedCores& joined,
   uint64_t cycles = 0;
   for (const profile::Round& round : joined.rounds)
     if (round.exchanges) cycles += round.cycles;
-  Table table({"link", "bytes sent", "bytes a cycle, in collectives",
-               "of its "
-               "rate",
-               "busiest", "sent again"});
+  Table table(
+      {"link", "bytes sent", "bytes a cycle, in collectives",
+       "of its "
+       "rate",
+       absl::StrCat("busiest ", Grouped(profile::kBusyCycles), " cycles"),
+       "sent again"});
   const auto rate = static_cast<double>(preset.chip.link_bytes);
   for (const profile::LinkTraffic& link : joined.links) {
     const uint64_t bytes =
         std::accumulate(link.bytes.begin(), link.bytes.end(), uint64_t{0});
-    const uint32_t most =
-        link.bytes.empty()
-            ? 0
-            : *std::max_element(link.bytes.begin(), link.bytes.end());
     const double mean = static_cast<double>(bytes) /
                         static_cast<double>(std::max<uint64_t>(cycles, 1));
     table.Add(
         {absl::StrCat("chip ", link.chip, " ", profile::kLinkNames[link.link]),
          Grouped(bytes), absl::StrFormat("%.2f", mean), Percent(mean / rate),
-         Percent(most / (rate * ProbeSink::kLinkCycles)),
+         Percent(static_cast<double>(profile::BusiestOf(link)) /
+                 (rate * static_cast<double>(profile::kBusyCycles))),
          Grouped(link.counts.replays)});
   }
   return table.ToString();

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""systole profile of a program for four cores on two chips: its tables, its page in node, its traces, and the waveforms of its commands."""
+"""systole profile of a program for four cores on two chips: its tables, its page in node, its traces, and the waveforms of its commands.
+
+BrowserTest: its page in a browser (`make viewers`).
+"""
 
 import argparse
 import json
@@ -15,7 +18,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/profile"))
 
-from page_test import COUNTER, fields, slices  # noqa: E402
+from page_test import COUNTER, dom_of, fields, slices  # noqa: E402
 
 SOURCE = ROOT / "tests/data/stablehlo/sharded_mlp.mlirbc"
 CORE, CHIPS, CHIP, UNITS = 1024, 1 << 32, 8, 100  # tracks (host/profile/perfetto.cc)
@@ -28,7 +31,7 @@ def spans(program, scale=1):
     return sorted((scale * s, scale * (e + 1)) for s, e, row in zip(times["start"], times["end"], times["row"]) if row >= 0)
 
 
-class CoresTest(unittest.TestCase):
+class Profiled(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.place = tempfile.TemporaryDirectory()
@@ -44,6 +47,8 @@ class CoresTest(unittest.TestCase):
     def tearDownClass(cls):
         cls.place.cleanup()
 
+
+class CoresTest(Profiled):
     def node(self, script, *arguments):
         return subprocess.run(["node", "-e", script, *map(str, arguments)], check=True, stdout=subprocess.PIPE, text=True, cwd=self.folder).stdout
 
@@ -150,6 +155,21 @@ class CoresTest(unittest.TestCase):
         run = ["run", SOURCE, "--devices", "4", "--preset", "minichip", "--random", "1", "--trace", "x.fst"]
         self.assertIn("--trace-core 4: 4 cores run, from 0 to 3", self.refused(*run, "--trace-core", "4"))
         self.assertIn("--trace-run 3: the last program is number 2", self.refused(*run, "--trace-run", "3"))
+
+
+class BrowserTest(Profiled):
+    def test_browser(self):
+        """A core that the address names, and a bar of it; the tables of all cores."""
+        program = self.programs[3]
+        index = next(i for i, queue in enumerate(program["descriptors"]["queue"]) if self.data["units"][queue] == "send")
+        dom = dom_of(self, self.folder / "p.html", f"#core=3&view=cores&descriptor={index}", self.folder / "browser")
+        self.assertIn('data-ready="yes"', dom)
+        self.assertIn(f"{self.cycles:,} cycles, ", dom)
+        self.assertIn("8 units of 4 cores accounted for", dom)
+        self.assertIn(program["descriptors"]["text"][index], dom)
+        self.assertIn("--trace-core 3 --trace-run 1", dom)
+        for text in ("chip 1, X-", "spmd.all_reduce", "waits for other cores"):
+            self.assertIn(text, dom)
 
 
 def main():

@@ -177,6 +177,10 @@ TEST_F(CoresTest, EachLinkIsChecked) {
   EXPECT_THAT(right.bytes, ElementsAre(500));  // the first period has all
   EXPECT_EQ(joined->links[3].counts.bytes_received, 500);
 
+  LinkTraffic busy = right;
+  busy.bytes = {0, 100, 0, 300, 200, 0, 50, 400};
+  EXPECT_EQ(BusiestOf(busy), 650);  // of four periods in a row
+
   // Seeded faults.
   JoinedCores wrong = *joined;
   wrong.links[0].bytes[0] -= 4;

@@ -23,12 +23,11 @@ VIEWS["cores"] = (root, data, program, timeline) => {
   root.append(make("p", { class: "note" }, "Programs start in sets, and time goes on when each core has one: of a set, the longest counts. Waits for other cores: cycles that end at a flag of another core, in collectives. Click a row for its core."));
 
   if (data.links.traffic.some(({ sent }) => sent > 0)) {
-    const rows = data.links.traffic.map(({ chip, link, sent, bytes, replays, credit_stalls }) => {
-      const most = bytes.reduce((a, b) => Math.max(a, b), 0);
-      return { cells: [`chip ${chip}, ${link}`, thousands(sent), (sent / Math.max(1, inCollectives)).toFixed(2), percent(sent, inCollectives * data.links.rate),
-        percent(most, data.links.cycles * data.links.rate), thousands(replays), thousands(credit_stalls)] };
-    });
-    root.append(make("h2", {}, "Links"), table(["link", "bytes sent", "a cycle, in collectives", "of its rate", `busiest ${data.links.cycles} cycles`, "sent again", "stalls"], rows));
+    const rows = data.links.traffic.map(({ chip, link, sent, busiest, replays, credit_stalls }) => ({
+      cells: [`chip ${chip}, ${link}`, thousands(sent), (sent / Math.max(1, inCollectives)).toFixed(2), percent(sent, inCollectives * data.links.rate),
+        percent(busiest, data.links.busy_cycles * data.links.rate), thousands(replays), thousands(credit_stalls)],
+    }));
+    root.append(make("h2", {}, "Links"), table(["link", "bytes sent", "a cycle, in collectives", "of its rate", `busiest ${thousands(data.links.busy_cycles)} cycles`, "sent again", "stalls"], rows));
   }
 
   const layers = layersByCore(data).filter((l) => l.cycles.some((n) => n > 0));
