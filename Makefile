@@ -252,6 +252,7 @@ viewers: build ## test profiles in their viewers: the page in Chromium, traces i
 	@scripts/setup.sh viewers
 	@scripts/setup.sh browser
 	@scripts/python tests/profile/page_test.py --build "$(BUILD)" BrowserTest
+	@scripts/python tests/profile/cores_page_test.py --build "$(BUILD)" BrowserTest
 	@.venv-viewers/bin/python tests/profile/viewers_test.py --build "$(BUILD)"
 
 conformance-jax: build ## jax's own cases of its operations on the plugin, against jax on the CPU (ARGS="--every 8 --only gather --failures --help")

@@ -64,7 +64,7 @@ absl::StatusOr<std::shared_ptr<Device>> Device::Open(
   core.seed = options.seed == 0 ? 1 : options.seed;
   const Preset* preset = FindPreset(name);
   if (preset != nullptr && Target(*preset).float_modules()) {
-    if (device->profiled_) core.probe = &device->modules_;
+    if (device->profiled_) core.probes = {&device->modules_};
     // The client opens its core when the first product comes. What stands
     // against that is told now.
     auto tried = systole::Device::Open(backend, core);
@@ -80,7 +80,7 @@ absl::StatusOr<std::shared_ptr<Device>> Device::Open(
     device->client_ = *std::move(made);
     return device;
   }
-  if (device->profiled_) core.probe = &device->probe_;
+  if (device->profiled_) core.probes = {&device->probe_};
   // The core is the device's own: it is gone before the device is.
   if (options.interrupt != nullptr)
     core.stop = [self = device.get()] { return self->Interrupted(); };

@@ -67,8 +67,8 @@ class Device {
   // Hands the samples on to the recorder of the program that is loaded.
   class Probe : public ProbeSink {
    public:
-    void Sample(ProbeSample sample) override {
-      if (sink != nullptr) sink->Sample(sample);
+    void Sample(ProbeSample sample, uint64_t cycle) override {
+      if (sink != nullptr) sink->Sample(sample, cycle);
     }
     void Command(const RowCommand& command) override {
       if (sink != nullptr) sink->Command(command);

@@ -117,7 +117,7 @@ absl::StatusOr<Devices> OpenSome(const std::string& backend,
                                  const DeviceOptions& options, int cores) {
   constexpr absl::string_view kSerial = "serial:";
   const bool serial = absl::StartsWith(backend, kSerial);
-  if (options.probe != nullptr && backend != "rtl")
+  if (!options.probes.empty() && backend != "rtl")
     return absl::InvalidArgumentError(absl::StrCat(
         "backend '", backend, "' has no probe: only rtl can be profiled"));
   const Preset* preset = FindPreset(options.preset);

@@ -76,8 +76,8 @@ class Walk {
 
 // The unit that the program's progress is looked at from.
 Unit Principal(const Walk& walk) {
-  for (const Unit unit :
-       {Unit::kMxu, Unit::kVector, Unit::kStore, Unit::kLoad, Unit::kWeight}) {
+  for (const Unit unit : {Unit::kMxu, Unit::kVector, Unit::kStore, Unit::kSend,
+                          Unit::kLoad, Unit::kWeight}) {
     if (!walk.ended(static_cast<int>(unit))) return unit;
   }
   return Unit::kSequencer;
@@ -128,17 +128,8 @@ struct Known {
   Unit unit;
   std::vector<Cause> causes;
   std::vector<csr::Counter> counters;
-  bool bytes;  // the counters count bytes, a beat each
+  int64_t unit_bytes = 1;  // that the counters count of each
 };
-
-// The share of the array's cells that the layer's multiplications use.
-double Filled(const LayerInfo& info, const LayerCycles& layer,
-              const Preset& preset) {
-  const auto cells = static_cast<double>(layer.of(Unit::kMxu, Cause::kWork)) *
-                     static_cast<double>(preset.macs_per_cycle());
-  if (info.macs == 0 || cells == 0) return 1;
-  return std::min(1.0, static_cast<double>(info.macs) / cells);
-}
 
 // From here on it is a cause that is named.
 constexpr double kFull = 0.9;
@@ -175,38 +166,41 @@ absl::Status CheckRecording(const Recording& recording, const Preset& preset,
     }
   }
   using csr::Counter;
+  const auto beat = static_cast<int64_t>(preset.beat_bytes());
   std::vector<Known> known = {
-      {Unit::kMxu, {Cause::kWork}, {Counter::kMxuVectors}, false},
-      {Unit::kMxu, {Cause::kNoWeights}, {Counter::kMxuStallWeights}, false},
-      {Unit::kMxu, {Cause::kSwap}, {Counter::kMxuStallSwap}, false},
-      {Unit::kMxu, {Cause::kSums}, {Counter::kMxuStallAcc}, false},
+      {Unit::kMxu, {Cause::kWork}, {Counter::kMxuVectors}},
+      {Unit::kMxu, {Cause::kNoWeights}, {Counter::kMxuStallWeights}},
+      {Unit::kMxu, {Cause::kSwap}, {Counter::kMxuStallSwap}},
+      {Unit::kMxu, {Cause::kSums}, {Counter::kMxuStallAcc}},
       {Unit::kVector,
        {Cause::kBufferPort, Cause::kAccPort},
-       {Counter::kVectorStallUb},
-       false},
-      {Unit::kLoad, {Cause::kWork}, {Counter::kLoadBytes}, true},
-      {Unit::kStore, {Cause::kWork}, {Counter::kStoreBytes}, true},
+       {Counter::kVectorStallUb}},
+      {Unit::kLoad, {Cause::kWork}, {Counter::kLoadBytes}, beat},
+      {Unit::kStore, {Cause::kWork}, {Counter::kStoreBytes}, beat},
       {Unit::kMemory,
        {Cause::kRead, Cause::kReadWrite},
-       {Counter::kHbmReadBeats},
-       false},
+       {Counter::kHbmReadBeats}},
       {Unit::kMemory,
        {Cause::kWrite, Cause::kReadWrite},
-       {Counter::kHbmWriteBeats},
-       false}};
+       {Counter::kHbmWriteBeats}}};
   if (Target(preset)
           .weights_from_memory()) {  // else the transposer fills beside
+    known.push_back({Unit::kMxu, {Cause::kBufferPort}, {Counter::kMxuStallUb}});
     known.push_back(
-        {Unit::kMxu, {Cause::kBufferPort}, {Counter::kMxuStallUb}, false});
-    known.push_back(
-        {Unit::kWeight, {Cause::kWork}, {Counter::kWeightBytes}, true});
+        {Unit::kWeight, {Cause::kWork}, {Counter::kWeightBytes}, beat});
+  }
+  if (HasUnit(preset, Unit::kSend)) {
+    known.push_back({Unit::kSend,
+                     {Cause::kWork},
+                     {Counter::kSendBytes},
+                     preset.flit_bytes()});
   }
   for (const Known& k : known) {
     uint64_t seen = 0, counted = 0;
     for (const Cause c : k.causes)
       seen += recording.totals[static_cast<int>(k.unit)][static_cast<int>(c)];
     for (const Counter c : k.counters) counted += stats.counter(c);
-    if (k.bytes) counted /= static_cast<uint64_t>(preset.beat_bytes());
+    counted /= static_cast<uint64_t>(k.unit_bytes);
     if (seen != counted) {
       return absl::InternalError(absl::StrFormat(
           "profile: %s, %s: %d cycles, the counter says %d", UnitName(k.unit),
@@ -214,6 +208,14 @@ absl::Status CheckRecording(const Recording& recording, const Preset& preset,
     }
   }
   return absl::OkStatus();
+}
+
+double FilledOf(const LayerInfo& info, const LayerCycles& layer,
+                const Preset& preset) {
+  const auto cells = static_cast<double>(layer.of(Unit::kMxu, Cause::kWork)) *
+                     static_cast<double>(preset.macs_per_cycle());
+  if (info.macs == 0 || cells == 0) return 1;
+  return std::min(1.0, static_cast<double>(info.macs) / cells);
 }
 
 Analysis Analyse(const Program& program, const Recording& recording) {
@@ -252,7 +254,7 @@ Analysis Analyse(const Program& program, const Recording& recording) {
   if (const Preset* preset = FindPreset(program.preset)) {
     for (size_t l = 0; l < analysis.layers.size(); ++l)
       analysis.layers[l].filled =
-          Filled(program.layers[l], analysis.layers[l], *preset);
+          FilledOf(program.layers[l], analysis.layers[l], *preset);
   }
   for (auto& [key, finding] : findings) {
     if (finding.root_unit == Unit::kMxu && finding.root_cause == Cause::kWork &&
@@ -268,6 +270,8 @@ Analysis Analyse(const Program& program, const Recording& recording) {
 
 std::string FindingText(const Finding& f, const Program& program,
                         const Analysis& analysis) {
+  if (f.cause == Cause::kIdle)
+    return "no program of the core runs: those of other cores are not complete";
   const uint64_t all = f.layer < 0 ? 0 : analysis.layers[f.layer].cycles;
   std::string text = LayerName(program, f.layer);
   if (all > 0)
@@ -314,6 +318,9 @@ std::string AdviceFor(const Finding& f) {
         case Unit::kLoad:
           return "activations come at the memory's full rate: keep tensors in "
                  "the unified buffer (UbBytes), or a wider memory";
+        case Unit::kSend:
+          return "packets leave at the core's full rate: fewer bytes to "
+                 "exchange (bf16, smaller groups)";
         case Unit::kStore:
           return "results leave at the memory's full rate: smaller last "
                  "blocks hide less; a wider memory";
@@ -340,6 +347,14 @@ std::string AdviceFor(const Finding& f) {
     case Cause::kMemoryBusy:
       return "several units want the memory: a wider memory (HbmPcs), fewer "
              "bytes, or loads at another time";
+    case Cause::kNetworkBusy:
+      return "the links are the limit: fewer bytes to exchange, or wider links "
+             "(LinkBytes)";
+    case Cause::kFlagCore:
+      return "the core waits for what another core sends: as much work for "
+             "each core, fewer and larger exchanges";
+    case Cause::kIdle:
+      return "other cores' programs take longer: as much work for each core";
     case Cause::kFifoFull:
       return "tiles are on their way through the weight FIFO, and passes are "
              "too short to wait for the next: longer passes (larger blocks, a "

@@ -68,6 +68,11 @@ struct Analysis {
 absl::Status CheckRecording(const Recording& recording, const Preset& preset,
                             const RunStats& stats);
 
+// The share of the array's cells that the layer's multiplications use while it
+// works (LayerCycles::filled).
+double FilledOf(const LayerInfo& info, const LayerCycles& layer,
+                const Preset& preset);
+
 Analysis Analyse(const Program& program, const Recording& recording);
 
 // "conv3: 14.0 % of its cycles the array waits for weights (weight loader:

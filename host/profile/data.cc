@@ -62,7 +62,29 @@ Flat FlatSpans(const Recording& recording, const std::vector<Span>& spans) {
   return flat;
 }
 
-Json LayersJson(const ProgramProfile& p) {
+// The units that the preset's cores have, which the page numbers in their
+// order.
+std::vector<Unit> UnitsOf(const Preset& preset) {
+  std::vector<Unit> units;
+  for (int u = 0; u < kNumUnits; ++u) {
+    const auto unit = static_cast<Unit>(u);
+    if (HasUnit(preset, unit)) units.push_back(unit);
+  }
+  return units;
+}
+
+// What is kept by unit, of these.
+template <typename ByUnit>
+Json OfUnits(const std::vector<Unit>& units, const ByUnit& all) {
+  Json json = Json::array();
+  for (const Unit unit : units) {
+    if (static_cast<size_t>(unit) < all.size())
+      json.push_back(all[static_cast<size_t>(unit)]);
+  }
+  return json;
+}
+
+Json LayersJson(const ProgramProfile& p, const std::vector<Unit>& units) {
   Json layers = Json::array();
   for (size_t l = 0; l < p.program->layers.size(); ++l) {
     const LayerInfo& info = p.program->layers[l];
@@ -83,7 +105,7 @@ Json LayersJson(const ProgramProfile& p) {
                              cycles.of(Unit::kStore, Cause::kWork)},
          {"vector", cycles.of(Unit::kVector, Cause::kWork)},
          {"filled", cycles.filled},
-         {"units", cycles.units}});
+         {"units", OfUnits(units, cycles.units)}});
   }
   return layers;
 }
@@ -146,13 +168,16 @@ Json BuffersJson(const ProgramProfile& p) {
   return buffers;
 }
 
-Json FindingsJson(const ProgramProfile& p) {
+Json FindingsJson(const ProgramProfile& p, const std::vector<Unit>& units) {
   Json findings = Json::array();
+  const auto number = [&](Unit unit) {
+    return std::find(units.begin(), units.end(), unit) - units.begin();
+  };
   for (const Finding& f : p.analysis.findings) {
     findings.push_back({{"layer", f.layer},
-                        {"unit", static_cast<int>(f.unit)},
+                        {"unit", number(f.unit)},
                         {"cause", static_cast<int>(f.cause)},
-                        {"root_unit", static_cast<int>(f.root_unit)},
+                        {"root_unit", number(f.root_unit)},
                         {"root_cause", static_cast<int>(f.root_cause)},
                         {"root_layer", f.root_layer},
                         {"memory", static_cast<int>(f.memory)},
@@ -197,6 +222,48 @@ Json PagesJson(const Recording& recording) {
   return pages;
 }
 
+// Of several cores: what they have in common.
+Json CoresJson(const JoinedCores& cores, const Preset& preset) {
+  Json json = {{"cores", Json::array()},
+               {"torus", {cores.torus.columns, cores.torus.rows}},
+               {"rounds",
+                {{"first", Json::array()},
+                 {"cycles", Json::array()},
+                 {"exchanges", Json::array()}}},
+               {"links",
+                {{"cycles", ProbeSink::kLinkCycles},
+                 {"rate", preset.chip.link_bytes},
+                 {"busy_cycles", kBusyCycles},
+                 {"traffic", Json::array()}}},
+               {"findings", Json::array()}};
+  for (size_t c = 0; c < cores.cores.size(); ++c)
+    json["cores"].push_back({{"core", c}, {"chip", c / preset.chip.cores}});
+  for (const Round& round : cores.rounds) {
+    json["rounds"]["first"].push_back(round.first);
+    json["rounds"]["cycles"].push_back(round.cycles);
+    json["rounds"]["exchanges"].push_back(round.exchanges ? 1 : 0);
+  }
+  for (const LinkTraffic& traffic : cores.links) {
+    json["links"]["traffic"].push_back(
+        {{"chip", traffic.chip},
+         {"link", kLinkNames[traffic.link]},
+         {"bytes", traffic.bytes},
+         {"sent", traffic.counts.bytes_sent},
+         {"received", traffic.counts.bytes_received},
+         {"busiest", BusiestOf(traffic)},
+         {"replays", traffic.counts.replays},
+         {"credit_stalls", traffic.counts.credit_stalls}});
+  }
+  const MergedCores merged = Merge(cores);
+  for (const Finding& f : merged.analysis.findings) {
+    json["findings"].push_back(
+        {{"cycles", f.cycles},
+         {"text", FindingText(f, merged.program, merged.analysis)},
+         {"advice", AdviceFor(f)}});
+  }
+  return json;
+}
+
 }  // namespace
 
 Json DataOf(const Profile& profile) {
@@ -211,27 +278,30 @@ Json DataOf(const Profile& profile) {
                {"units", Json::array()},
                {"causes", Json::array()},
                {"programs", Json::array()}};
-  for (int u = 0; u < kNumUnits; ++u)
-    json["units"].push_back(UnitName(static_cast<Unit>(u)));
+  const std::vector<Unit> units = UnitsOf(*profile.preset);
+  for (const Unit unit : units) json["units"].push_back(UnitName(unit));
   for (int c = 0; c < kNumCauses; ++c)
     json["causes"].push_back(CauseName(static_cast<Cause>(c)));
+  if (profile.cores != nullptr)
+    json.update(CoresJson(*profile.cores, *profile.preset));
   for (const ProgramProfile& p : profile.programs) {
     Json program = {
         {"cycles", p.recording->cycles},
-        {"layers", LayersJson(p)},
+        {"layers", LayersJson(p, units)},
         {"descriptors", DescriptorsJson(p)},
         {"spans", Json::array()},
         {"resolution", Json::array()},
-        {"totals", p.recording->totals},
+        {"totals", OfUnits(units, p.recording->totals)},
         {"buffers", BuffersJson(p)},
         {"buffer_bytes", profile.preset->ub_bytes},
         {"banks",
          profile.preset->chip.memory == Memory::kHbm ? 2 * hbm::kBanks : 0},
         {"pages", PagesJson(*p.recording)},
-        {"findings", FindingsJson(p)}};
+        {"findings", FindingsJson(p, units)}};
     if (!p.starts.empty()) program["starts"] = p.starts;
-    for (const std::vector<Span>& spans : p.recording->spans) {
-      Flat flat = FlatSpans(*p.recording, spans);
+    for (const Unit unit : units) {
+      Flat flat = FlatSpans(*p.recording,
+                            p.recording->spans[static_cast<size_t>(unit)]);
       program["spans"].push_back(std::move(flat.spans));
       program["resolution"].push_back(flat.resolution);
     }

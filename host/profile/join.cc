@@ -57,6 +57,8 @@ void Append(const Piece& piece, int number, uint64_t first, Analysis& all) {
   if (analysis.layers.size() == 1)
     analysis.layers[0].cycles = piece.recording->cycles;
   for (LayerCycles& layer : analysis.layers) {
+    if (piece.at && layer.last == 0 && piece.recording->cycles > 0)
+      layer.last = piece.recording->cycles - 1;  // it only moves values
     layer.first += first;
     layer.last += first;
     all.layers.push_back(layer);
@@ -71,11 +73,32 @@ void Append(const Piece& piece, int number, uint64_t first, Analysis& all) {
   }
 }
 
+// No program runs up to cycle `to`.
+void AppendIdle(uint64_t to, Joined& joined) {
+  Recording& all = joined.recording;
+  if (all.cycles >= to) return;
+  const uint64_t cycles = to - all.cycles;
+  constexpr auto kIdle = static_cast<uint8_t>(Cause::kIdle);
+  for (int u = 0; u < kNumUnits; ++u) {
+    std::vector<Span>& spans = all.spans[u];
+    if (spans.empty() || spans.back().cause != kIdle)
+      spans.push_back({all.cycles, kIdle, 0});
+    all.totals[u][kIdle] += cycles;
+  }
+  Finding idle;
+  idle.unit = idle.root_unit = Unit::kSequencer;
+  idle.cause = idle.root_cause = Cause::kIdle;
+  idle.cycles = cycles;
+  joined.analysis.findings.push_back(idle);
+  all.cycles = to;
+}
+
 }  // namespace
 
-Joined Join(const std::vector<Piece>& pieces) {
+Joined Join(const std::vector<Piece>& pieces, uint64_t cycles) {
   Joined joined;
   for (const Piece& piece : pieces) {
+    if (piece.at) AppendIdle(*piece.at, joined);
     const uint64_t first = joined.recording.cycles;
     joined.starts.push_back(first);
     joined.program.preset = piece.program->preset;
@@ -94,6 +117,7 @@ Joined Join(const std::vector<Piece>& pieces) {
                                  piece.program->layers.begin(),
                                  piece.program->layers.end());
   }
+  AppendIdle(cycles, joined);
   std::stable_sort(
       joined.analysis.findings.begin(), joined.analysis.findings.end(),
       [](const Finding& a, const Finding& b) { return a.cycles > b.cycles; });

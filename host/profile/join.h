@@ -11,6 +11,7 @@
 #define SYSTOLE_HOST_PROFILE_JOIN_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "host/profile/analysis.h"
@@ -22,6 +23,9 @@ namespace systole::profile {
 struct Piece {
   const Program* program = nullptr;
   const Recording* recording = nullptr;
+  // Its first cycle, at or behind the end of the piece before. Up to it the
+  // core has no program (Cause::kIdle).
+  std::optional<uint64_t> at = std::nullopt;  // behind the piece before
 };
 
 struct Joined {
@@ -34,7 +38,8 @@ struct Joined {
 
 // At most kMostPieces, which is what a descriptor's tag can tell.
 inline constexpr size_t kMostPieces = 65535;
-Joined Join(const std::vector<Piece>& pieces);
+// cycles: of all, if more than up to the end of the last piece.
+Joined Join(const std::vector<Piece>& pieces, uint64_t cycles = 0);
 
 }  // namespace systole::profile
 

@@ -40,8 +40,8 @@ std::string EmbeddedText(const std::string& name) {
 
 std::string PageOf(const Profile& profile) {
   std::string scripts;
-  for (const char* name :
-       {"data.js", "timeline.js", "views.js", "floorplan.js", "main.js"})
+  for (const char* name : {"data.js", "timeline.js", "views.js", "cores.js",
+                           "floorplan.js", "main.js"})
     absl::StrAppend(&scripts, EmbeddedText(name));
   return absl::StrReplaceAll(
       EmbeddedText("page.html"),

@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "host/profile/analysis.h"
+#include "host/profile/cores.h"
 #include "nlohmann/json.hpp"
 
 namespace systole::profile {
@@ -34,6 +35,9 @@ struct Profile {
   // behind it.
   std::string command;
   std::vector<ProgramProfile> programs;
+  // Of several cores: `programs` are those of one core each, all with the same
+  // axis of cycles.
+  const JoinedCores* cores = nullptr;
 };
 
 // What the page shows. docs/profile.md, "The data".
@@ -43,15 +47,20 @@ std::string JsonOf(const Profile& profile);
 // One HTML file that needs nothing else: the data are in it, compressed.
 std::string PageOf(const Profile& profile);
 // A trace that Perfetto reads: a track a unit and lane, flags as flows,
-// counters of the memory's beats. A cycle is a nanosecond.
+// counters of the memory's beats; of several cores for each, and counters of
+// the links' bytes. A cycle is a nanosecond.
 std::string PerfettoTraceOf(const Profile& profile);
-// XSpace of XProf (.xplane.pb): a plane for the core, a line a unit, and one of
-// the layers. A cycle is a nanosecond.
+// XSpace of XProf (.xplane.pb): a plane for each core, a line a unit, and one
+// of the layers. A cycle is a nanosecond.
 std::string XSpaceOf(const Profile& profile);
 
-// Rows of a unit's bars: descriptors of one row follow each other. Indices are
-// those of the program's descriptors.
+// Rows of a unit's bars, at most kUnitRows, which is more than any has in
+// flight: descriptors of one row follow each other. Indices are those of the
+// program's descriptors.
+inline constexpr int kUnitRows = 64;
 std::vector<int> RowsOf(const Program& program, const Recording& recording);
+// "array", "array 2"
+std::string RowName(int queue, int row);
 // "conv1 matmul"
 std::string NameOf(const Program& program, size_t descriptor);
 

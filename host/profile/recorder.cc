@@ -17,8 +17,8 @@ constexpr int kUnclear = kNumCauses;
 constexpr uint64_t kRowCycles = 32;
 
 constexpr std::array<const char*, kNumUnits> kUnitNames = {
-    "load",  "weight loader", "array", "vector unit",
-    "store", "sequencer",     "memory"};
+    "load",  "weight loader", "array",     "vector unit",
+    "store", "send",          "sequencer", "memory"};
 constexpr std::array<const char*, kNumCauses> kCauseNames = {
     "working",
     "starts and ends of descriptors",
@@ -31,11 +31,14 @@ constexpr std::array<const char*, kNumCauses> kCauseNames = {
     "weight FIFO full",
     "memory busy",
     "memory latency",
+    "network busy",
     "flag of load",
     "flag of weight loader",
     "flag of array",
     "flag of vector unit",
     "flag of store",
+    "flag of send",
+    "flag of another core",
     "dispatch behind a full queue",
     "fetch of descriptors",
     "no work left",
@@ -44,19 +47,39 @@ constexpr std::array<const char*, kNumCauses> kCauseNames = {
     "read and write",
     "refresh",
     "opening rows",
-    "no request"};
+    "no request",
+    "no program"};
 
 const isa::Header HeaderOf(const isa::Descriptor& d) {
   return isa::Halt::Decode(d).header;
 }
 
+// A post is seen by the wait that takes it in the next cycle.
+constexpr uint64_t kPostCycles = 1;
+
 bool Bit(uint32_t bits, int at) { return (bits >> at & 1) != 0; }
+
+// The flags that only other cores post.
+uint32_t ForeignFlags(const Preset& preset) {
+  const auto from = [](int first, int count) {
+    return ((uint32_t{1} << count) - 1) << first;
+  };
+  return (preset.chip.cores > 1
+              ? from(isa::kFirstPeerFlag, isa::kNumFlags - isa::kFirstPeerFlag)
+              : 0) |
+         (preset.chip.link_bytes != 0
+              ? from(isa::kFirstLinkFlag, isa::kNumLinkFlags)
+              : 0);
+}
 
 }  // namespace
 
 const char* UnitName(Unit unit) { return kUnitNames[static_cast<int>(unit)]; }
 const char* CauseName(Cause cause) {
   return kCauseNames[static_cast<int>(cause)];
+}
+bool HasUnit(const Preset& preset, Unit unit) {
+  return unit != Unit::kSend || preset.chip.link_bytes != 0;
 }
 
 Recorder::Recorder(std::vector<const Program*> programs)
@@ -68,20 +91,29 @@ void Recorder::Begin() {
   recording_ = &recordings_[next_];
   ++next_;
   *recording_ = {};
+  recording_->begin = begins_.front();
+  begins_.pop_front();
   recording_->descriptors.resize(program_->descriptors.size());
   cycle_ = rows_until_ = vector_until_ = 0;
   const Preset* preset = FindPreset(program_->preset);
-  if (preset != nullptr)
+  if (preset != nullptr) {
     vector_cycles_ = static_cast<uint64_t>(preset->cols / preset->vector_lanes);
+    foreign_ = ForeignFlags(*preset);
+  }
   queues_ = {};
   posts_ = {};
   answers_ = {};
   walks_ = 0;
   unclear_ = {};
+  halt_foreign_ = false;
   for (uint32_t i = 0; i < program_->descriptors.size(); ++i) {
-    const isa::Queue queue = compiler::QueueOf(program_->descriptors[i]);
-    if (queue != isa::Queue::kNone)
+    const isa::Descriptor& descriptor = program_->descriptors[i];
+    const isa::Queue queue = compiler::QueueOf(descriptor);
+    if (queue != isa::Queue::kNone) {
       queues_[static_cast<int>(queue)].descriptors.push_back(i);
+    } else if (compiler::OpcodeOf(descriptor) == isa::Opcode::kHalt) {
+      halt_foreign_ = (HeaderOf(descriptor).wait_mask & foreign_) != 0;
+    }
   }
 }
 
@@ -108,11 +140,11 @@ void Recorder::Take(ProbeSample s) {
   if (recording_ == nullptr) Begin();
   for (int q = 0; q < kProbedQueues; ++q) {
     QueueState& queue = queues_[q];
-    if (queue.waits && !Bit(s.want(), q)) Grant(q);
-    if (Bit(s.head(), q) && !queue.head && !queue.ends())
+    if (queue.waits && !Bit(s.wants(), q)) Grant(q);
+    if (Bit(s.heads(), q) && !queue.head && !queue.ends())
       recording_->descriptors[queue.descriptors[queue.heads++]].head = cycle_;
-    queue.head = Bit(s.head(), q);
-    queue.waits = Bit(s.want(), q);
+    queue.head = Bit(s.heads(), q);
+    queue.waits = Bit(s.wants(), q);
   }
   for (int c = 0; c < 3; ++c) answers_[c] -= Bit(s.rd_answer(), c);
   for (int u = 0; u < kNumUnits; ++u) {
@@ -135,30 +167,33 @@ void Recorder::Advance(ProbeSample s) {
   if (s.hbm_activate()) rows_until_ = cycle_ + kRowCycles;
   if (s.dispatch() && s.dispatch_queue() < kProbedQueues)
     ++queues_[s.dispatch_queue()].dispatched;
-  walks_ += Bit(s.start(), static_cast<int>(isa::Queue::kMxu));
+  walks_ += Bit(s.starts(), static_cast<int>(isa::Queue::kMxu));
   walks_ -= s.mxu_last();
   for (int q = 0; q < kProbedQueues; ++q) {
     QueueState& queue = queues_[q];
-    if (Bit(s.start(), q) && queue.started < queue.heads)
+    if (Bit(s.starts(), q) && queue.started < queue.heads)
       recording_->descriptors[queue.descriptors[queue.started++]].start =
           cycle_;
-    if (!Bit(s.done(), q) || queue.done >= queue.started) continue;
+    if (!Bit(s.dones(), q) || queue.done >= queue.started) continue;
     const uint32_t index = queue.descriptors[queue.done++];
     recording_->descriptors[index].end = cycle_;
-    const uint32_t posts = HeaderOf(program_->descriptors[index]).post_mask;
+    const uint32_t posts =
+        HeaderOf(program_->descriptors[index]).post_mask & ~foreign_;
     for (int f = 0; f < isa::kNumFlags; ++f) {
       if (Bit(posts, f)) posts_[f].push_back({index, cycle_});
     }
   }
 }
 
-// The n-th that takes a flag takes the n-th post.
+// The n-th that takes a flag takes the n-th post. When a flag of another core
+// came is not known: it was the last one unless one of this core came just now.
 void Recorder::Grant(int q) {
   QueueState& queue = queues_[q];
   if (queue.heads == 0) return;
   const uint32_t index = queue.descriptors[queue.heads - 1];
   DescriptorTimes& times = recording_->descriptors[index];
   const uint32_t waits = HeaderOf(program_->descriptors[index]).wait_mask;
+  const bool foreign = (waits & foreign_) != 0;
   FlagWait last;
   for (int f = 0; f < isa::kNumFlags; ++f) {
     if (!Bit(waits, f) || posts_[f].empty()) continue;
@@ -168,10 +203,13 @@ void Recorder::Grant(int q) {
     if (times.waits.size() == 1 || post.cycle >= last.posted)
       last = times.waits.back();
   }
-  if (times.waits.empty()) return;
+  if (times.waits.empty() && !foreign) return;
   // The cycles that it waited were for the flag that came last.
-  const Cause cause = FlagOf(
-      static_cast<int>(compiler::QueueOf(program_->descriptors[last.poster])));
+  const bool own =
+      !times.waits.empty() && (!foreign || last.posted + kPostCycles >= cycle_);
+  const Cause cause = own ? FlagOf(static_cast<int>(compiler::QueueOf(
+                                program_->descriptors[last.poster])))
+                          : Cause::kFlagCore;
   std::vector<Span>& spans = recording_->spans[q];
   for (size_t i = spans.size(); i > queue.flag_spans; --i) {
     if (spans[i - 1].cause == kUnclear)
@@ -203,8 +241,8 @@ void Recorder::CountTraffic(ProbeSample s) {
 // Of a unit that moves nothing.
 Cause Recorder::Waiting(int q, ProbeSample s) const {
   const QueueState& queue = queues_[q];
-  if (Bit(s.want(), q)) return static_cast<Cause>(kUnclear);
-  if (Bit(s.head(), q) || queue.dispatched > queue.heads) return Cause::kStart;
+  if (Bit(s.wants(), q)) return static_cast<Cause>(kUnclear);
+  if (Bit(s.heads(), q) || queue.dispatched > queue.heads) return Cause::kStart;
   if (queue.ends()) return queue.busy() ? Cause::kStart : Cause::kDone;
   return s.dispatch_stall() ? Cause::kDispatch : Cause::kFetch;
 }
@@ -224,7 +262,7 @@ Cause Recorder::Mxu(ProbeSample s) const {
 Cause Recorder::Reader(int q, int client, ProbeSample s) const {
   const bool asks = Bit(s.rd_valid(), client);
   if (asks && !Bit(s.rd_ready(), client)) return Cause::kMemoryBusy;
-  if (asks || (answers_[client] > 0 && !Bit(s.want(), q)))
+  if (asks || (answers_[client] > 0 && !Bit(s.wants(), q)))
     return Cause::kMemoryLatency;
   return Waiting(q, s);
 }
@@ -245,6 +283,16 @@ Cause Recorder::Store(ProbeSample s) const {
   return Waiting(static_cast<int>(isa::Queue::kStore), s);
 }
 
+Cause Recorder::Send(ProbeSample s) const {
+  if (s.send_net_valid()) {
+    if (!s.send_net_ready()) return Cause::kNetworkBusy;
+    return s.send_post() ? Cause::kStart : Cause::kWork;
+  }
+  if (s.send_ub_valid())
+    return s.send_ub_ready() ? Cause::kStart : Cause::kBufferPort;
+  return Waiting(static_cast<int>(isa::Queue::kSend), s);
+}
+
 Cause Recorder::Sequencer(ProbeSample s) const {
   if (s.dispatch()) return Cause::kWork;
   if (s.dispatch_stall()) return Cause::kDispatch;
@@ -252,7 +300,8 @@ Cause Recorder::Sequencer(ProbeSample s) const {
       std::all_of(queues_.begin(), queues_.end(), [](const QueueState& queue) {
         return queue.dispatched == queue.descriptors.size();
       });
-  if (done) return Cause::kDone;
+  if (done)
+    return s.halt_want() && halt_foreign_ ? Cause::kFlagCore : Cause::kDone;
   if (Bit(s.rd_valid(), 0) && !Bit(s.rd_ready(), 0)) return Cause::kMemoryBusy;
   return answers_[0] > 0 ? Cause::kMemoryLatency : Cause::kStart;
 }
@@ -289,6 +338,8 @@ Cause Recorder::Classify(Unit unit, ProbeSample s) const {
       return Vector(s);
     case Unit::kStore:
       return Store(s);
+    case Unit::kSend:
+      return Send(s);
     case Unit::kSequencer:
       return Sequencer(s);
     case Unit::kMemory:

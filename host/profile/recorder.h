@@ -6,7 +6,7 @@
 // that it belongs to.
 //
 //   Recorder recorder({&program});
-//   Device::Open("rtl", {.preset = "edge", .probe = &recorder});
+//   Device::Open("rtl", {.preset = "edge", .probes = {&recorder}});
 //   ... device->Run(program) ...
 //   recorder.recordings()[0].spans[static_cast<int>(Unit::kMxu)]
 #ifndef SYSTOLE_HOST_PROFILE_RECORDER_H_
@@ -32,11 +32,14 @@ enum class Unit : uint8_t {
   kMxu,
   kVector,
   kStore,
+  kSend,  // in chips with links
   kSequencer,
   kMemory
 };
-inline constexpr int kNumUnits = 7;
+inline constexpr int kNumUnits = 8;
 const char* UnitName(Unit unit);
+// Whether cores of the preset have the unit.
+bool HasUnit(const Preset& preset, Unit unit);
 
 // What a unit does in a cycle, or what it waits for. docs/profile.md has what
 // each means for each unit.
@@ -52,11 +55,14 @@ enum class Cause : uint8_t {
   kFifoFull,       // the weight FIFO has no room
   kMemoryBusy,     // the memory does not take the request
   kMemoryLatency,  // answers are on their way
+  kNetworkBusy,    // the network does not take the packet
   kFlagLoad,       // for a flag; in the order of isa::Queue
   kFlagWeight,
   kFlagMxu,
   kFlagVector,
   kFlagStore,
+  kFlagSend,
+  kFlagCore,   // for a flag that another core posts
   kDispatch,   // the next descriptor stands behind one whose queue is full
   kFetch,      // the next descriptor is on its way from memory
   kDone,       // no descriptors are left
@@ -66,8 +72,9 @@ enum class Cause : uint8_t {
   kRefresh,    // memory: refresh, requests wait
   kRows,       // memory: rows are opened, requests wait
   kNoRequest,  // memory: nobody asks
+  kIdle,       // of several cores: none of its programs runs
 };
-inline constexpr int kNumCauses = 25;
+inline constexpr int kNumCauses = 29;
 const char* CauseName(Cause cause);  // "no weights"
 constexpr Cause FlagOf(int queue) {
   return static_cast<Cause>(static_cast<int>(Cause::kFlagLoad) + queue);
@@ -85,7 +92,7 @@ struct Span {
   Cause why() const { return static_cast<Cause>(cause); }
 };
 
-// A flag that a descriptor waited for.
+// A flag that a descriptor waited for and another of the program posted.
 struct FlagWait {
   int flag = 0;
   uint32_t poster = 0;  // descriptor
@@ -108,6 +115,7 @@ struct RowEvent {
 // Cycle 0 is the first in which the program runs.
 struct Recording {
   uint64_t cycles = 0;
+  uint64_t begin = 0;  // cycle 0, as a cycle of the device
   std::vector<DescriptorTimes> descriptors;  // as Program::descriptors
   std::array<std::vector<Span>, kNumUnits> spans;
   std::array<std::array<uint64_t, kNumCauses>, kNumUnits> totals{};
@@ -129,8 +137,9 @@ class Recorder : public ProbeSink {
     programs_.push_back(program);
     recordings_.emplace_back();
   }
-  void Sample(ProbeSample sample) override {
+  void Sample(ProbeSample sample, uint64_t cycle) override {
     if (!sample.running() && !running_) return;
+    if (!running_) begins_.push_back(cycle);
     running_ = sample.running() != 0;
     samples_[kept_++] = sample;
     if (kept_ == samples_.size()) Flush();
@@ -170,6 +179,7 @@ class Recorder : public ProbeSink {
   Cause Mxu(ProbeSample s) const;
   Cause Vector(ProbeSample s) const;
   Cause Store(ProbeSample s) const;
+  Cause Send(ProbeSample s) const;
   Cause Reader(int queue, int client, ProbeSample s) const;
   Cause Waiting(int queue, ProbeSample s) const;
   Cause Sequencer(ProbeSample s) const;
@@ -178,6 +188,7 @@ class Recorder : public ProbeSink {
   std::array<ProbeSample, 1024> samples_;  // not looked at yet
   size_t kept_ = 0;
   std::vector<RowEvent> commands_;  // `cycle`: samples that were before it
+  std::deque<uint64_t> begins_;     // of the programs among them
   bool running_ = false;            // of the last sample
 
   std::vector<const Program*> programs_;
@@ -187,6 +198,8 @@ class Recorder : public ProbeSink {
   size_t next_ = 0;
   uint64_t cycle_ = 0, rows_until_ = 0, vector_until_ = 0;
   uint64_t vector_cycles_ = 1;  // that the vector unit's lanes take for a row
+  uint32_t foreign_ = 0;        // flags that other cores post
+  bool halt_foreign_ = false;   // the halt waits for one
   std::array<QueueState, kProbedQueues> queues_;
   std::array<std::deque<Post>, 32> posts_;  // not taken yet, of each flag
   std::array<int64_t, 3> answers_{};        // that each reader waits for

@@ -3,6 +3,7 @@
 #include "host/runtime/board.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -58,6 +59,7 @@ absl::StatusOr<RunStats> Board::Run(int core, const Program& program) {
       continue;
     }
     running_ = true;
+    ++rounds_;
     std::vector<Launch*> launches = std::exchange(launches_, {});
     lock.unlock();
     const uint64_t cycles = RunAll(std::move(launches));
@@ -67,6 +69,11 @@ absl::StatusOr<RunStats> Board::Run(int core, const Program& program) {
     changed_.notify_all();
   }
   return *std::move(own.end);
+}
+
+int64_t Board::rounds() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return rounds_;
 }
 
 uint64_t Board::TakeCycles() {
@@ -82,13 +89,20 @@ uint64_t Board::RunAll(std::vector<Launch*> launches) {
     started.push_back(Guarded(
         [&] { return devices_[launch->core]->Start(*launch->program); }));
   }
+  // The core that is recorded first, for its recording ends with its wait.
+  std::vector<size_t> order(launches.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_partition(order.begin(), order.end(), [&](size_t i) {
+    return !options_.trace.file.empty() &&
+           launches[i]->core == options_.trace.core;
+  });
   uint64_t cycles = 0;            // of the longest program
   const Launch* first = nullptr;  // of those that failed by themselves
   const auto in_vain = [&](const Launch& launch) {
     const auto fault = devices_[launch.core]->fault();
     return fault && fault->cause == isa::Fault::kWatchdog;
   };
-  for (size_t i = 0; i < launches.size(); ++i) {
+  for (const size_t i : order) {
     Launch& launch = *launches[i];
     if (started[i].ok()) {
       launch.end = Guarded([&] { return devices_[launch.core]->Wait(); });

@@ -55,6 +55,9 @@ class Board {
   // Errors: those of Device::Start and Wait. If the core waits in vain for one
   // whose program failed, the error says so.
   absl::StatusOr<RunStats> Run(int core, const Program& program);
+  // Sets of programs that have started together. While a thread works, the next
+  // set stays the next one.
+  int64_t rounds();
   // Simulated time since the last call: of programs that started together the
   // longest counts.
   uint64_t TakeCycles();
@@ -88,6 +91,7 @@ class Board {
   int working_ = 0;  // threads that have joined
   bool running_ = false;
   uint64_t cycles_ = 0;
+  int64_t rounds_ = 0;
   std::vector<Launch*> launches_;  // that wait
 };
 

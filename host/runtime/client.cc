@@ -33,7 +33,8 @@ using ir::Literal;
 Device::Device(Client& client, int id)
     : client_(client),
       id_(id),
-      core_(std::make_unique<Core>(client.options(), client.board(), id)),
+      core_(std::make_unique<Core>(client.options().OfDevice(id),
+                                   client.board(), id)),
       products_(std::make_unique<ArrayProducts>(
           *core_, client.options().host_operators)) {}
 

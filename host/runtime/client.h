@@ -56,6 +56,17 @@ struct ClientOptions : CoreOptions {
   int devices = 1;
   bool host_operators = true;  // false: reject modules that need the host
   ir::Caller caller;           // of the process that makes programs
+  // By device; empty: `listener` is that of all.
+  std::vector<CoreListener*> listeners;
+
+  CoreOptions OfDevice(int id) const {
+    CoreOptions core = *this;
+    if (!listeners.empty()) core.listener = listeners[id];
+    // Without links, each is a machine of its own.
+    if (id != device.trace.core) core.device.trace.file.clear();
+    core.device.trace.core = 0;
+    return core;
+  }
 };
 
 // One core and its queue of work.

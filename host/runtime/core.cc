@@ -88,7 +88,11 @@ const std::shared_ptr<MemoryPool>& Core::pool() {
 }
 
 absl::Status Core::Run(const Program& program, bool exchanges) {
-  if (has_listener()) options_.listener->Starts(program);
+  if (has_listener()) {
+    options_.listener->Starts(program);
+    if (board_ != nullptr)
+      options_.listener->Round(board_->rounds(), exchanges);
+  }
   const absl::StatusOr<RunStats> stats = Guarded([&] {
     return board_ != nullptr ? board_->Run(number_, program)
                              : RunLoaded(*device_, program);

@@ -60,6 +60,9 @@ class CoreListener {
   // result is written last, the operations, the shape of that result,
   // multiply-adds. Descriptors have their kernel's number as tag.
   virtual void Starts(const Program& program) = 0;
+  // After Starts, of a board's core: the number of the set of programs that
+  // start together, of which it is one. exchanges: values, with other cores.
+  virtual void Round(int64_t /*round*/, bool /*exchanges*/) {}
   // Not called for a program that failed.
   virtual void Ended(const RunStats& stats) = 0;
   // Called for a program that failed, before the device is reset; returns the

@@ -23,6 +23,7 @@
 #include "host/runtime/model_section.h"
 #include "host/runtime/runner.h"
 #include "host/tools/commands.h"
+#include "host/tools/cores_table.h"
 #include "host/tools/interrupt.h"
 #include "host/tools/layer_table.h"
 #include "host/tools/options.h"
@@ -85,36 +86,52 @@ absl::Status TryFiles(const ProfileArgs& args) {
   return absl::OkStatus();
 }
 
+// `cycles`: of all findings.
+void PrintFindings(const Program& program, const profile::Analysis& analysis,
+                   double cycles) {
+  // Each piece of advice once, behind what it is for.
+  std::vector<std::pair<std::string, std::string>> findings;  // by advice
+  size_t shown = 0;
+  for (const profile::Finding& f : analysis.findings) {
+    const std::string advice = profile::AdviceFor(f);
+    if (advice.empty()) continue;
+    const double share = static_cast<double>(f.cycles) / cycles;
+    if (shown > 0 && share < kLeastShare) break;
+    auto same =
+        std::find_if(findings.begin(), findings.end(),
+                     [&](const auto& other) { return other.first == advice; });
+    if (same == findings.end())
+      same = findings.insert(same, {advice, std::string()});
+    absl::StrAppendFormat(
+        &same->second, "  %6s  %s\n", Percent(share),
+        Printable(profile::FindingText(f, program, analysis)));
+    if (++shown == kShownFindings) break;
+  }
+  std::printf("what to do:\n");
+  for (const auto& [advice, text] : findings)
+    std::printf("%s          %s\n", text.c_str(), advice.c_str());
+  std::printf("\n");
+}
+
 void Print(const profile::Profile& profile) {
+  if (profile.cores != nullptr) {
+    const profile::JoinedCores& joined = *profile.cores;
+    const profile::MergedCores merged = profile::Merge(joined);
+    std::printf("%s on %s, %s\n", Printable(profile.model).c_str(),
+                std::string(profile.preset->name).c_str(),
+                CoresTables(joined, merged, *profile.preset).c_str());
+    PrintFindings(merged.program, merged.analysis,
+                  static_cast<double>(joined.cycles * joined.cores.size()));
+    return;
+  }
   for (const profile::ProgramProfile& p : profile.programs) {
-    const auto cycles = static_cast<double>(p.recording->cycles);
     std::printf("%s on %s: %s cycles\n\n", Printable(profile.model).c_str(),
                 std::string(std::string(profile.preset->name)).c_str(),
                 Thousands(static_cast<int64_t>(p.recording->cycles)).c_str());
     if (!p.program->layers.empty())
       std::printf("%s\n", LayerTable(p, *profile.preset).c_str());
-    // Each piece of advice once, behind what it is for.
-    std::vector<std::pair<std::string, std::string>> findings;  // by advice
-    size_t shown = 0;
-    for (const profile::Finding& f : p.analysis.findings) {
-      const std::string advice = profile::AdviceFor(f);
-      if (advice.empty()) continue;
-      const double share = static_cast<double>(f.cycles) / cycles;
-      if (shown > 0 && share < kLeastShare) break;
-      auto same = std::find_if(
-          findings.begin(), findings.end(),
-          [&](const auto& other) { return other.first == advice; });
-      if (same == findings.end())
-        same = findings.insert(same, {advice, std::string()});
-      absl::StrAppendFormat(
-          &same->second, "  %6s  %s\n", Percent(share),
-          Printable(profile::FindingText(f, *p.program, p.analysis)));
-      if (++shown == kShownFindings) break;
-    }
-    std::printf("what to do:\n");
-    for (const auto& [advice, text] : findings)
-      std::printf("%s          %s\n", text.c_str(), advice.c_str());
-    std::printf("\n");
+    PrintFindings(*p.program, p.analysis,
+                  static_cast<double>(p.recording->cycles));
   }
 }
 
@@ -242,14 +259,24 @@ absl::Status ProfileProgram(const ProfileArgs& args, const Program& file) {
                 (*device)->preset(), programs, recorder, *run);
 }
 
+absl::Status CheckOneDevice(const ProfileArgs& args) {
+  if (args.run.devices == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(args.run.model,
+                   ": --devices is for StableHLO; programs and "
+                   "models of int8 layers run on one device"));
+}
+
 absl::Status RunProfile(const ProfileArgs& args) {
   const auto kind = KindOfFile(args.run.model);
   if (!kind.ok()) return kind.status();
   if (*kind == FileKind::kProgram) {
     const auto program = ReadProgram(args.run.model);
     if (!program.ok()) return program.status();
-    if (program->FindSection(runtime::kModelSection) == nullptr)
+    if (program->FindSection(runtime::kModelSection) == nullptr) {
+      if (absl::Status s = CheckOneDevice(args); !s.ok()) return s;
       return ProfileProgram(args, *program);
+    }
   }
   const auto module = ModuleKindOf(args.run.model, args.run.module.signature);
   if (!module.ok()) return module.status();
@@ -260,6 +287,9 @@ absl::Status RunProfile(const ProfileArgs& args) {
           profile.command = absl::StrCat(
               ToolWord(), " run ", ShellWord(args.run.model), " --random 1",
               ModuleOptionsText(args.run.module), " --seed ", args.run.seed,
+              profile.cores == nullptr
+                  ? ""
+                  : absl::StrCat(" --devices ", profile.programs.size()),
               " --preset ", std::string(profile.preset->name),
               FirmwareOption(args));
           return PrintAndWrite(args, profile, sum);
@@ -269,6 +299,7 @@ absl::Status RunProfile(const ProfileArgs& args) {
           CheckModuleArgs(args.run.model, ModuleKind::kNone, args.run.module);
       !s.ok())
     return s;
+  if (absl::Status s = CheckOneDevice(args); !s.ok()) return s;
   return ProfileModel(args);
 }
 
@@ -299,6 +330,11 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
                   "Images per run. Default: 32 for the digits, 1 for a model. "
                   "A program file has its own")
       ->check(WholeNumber(1, kMostImages));
+  sub->add_option("--devices", args->run.devices,
+                  "Cores that a StableHLO program for several devices runs on, "
+                  "as many as it is made for; their chips have links")
+      ->check(WholeNumber(1, kMostDevices))
+      ->capture_default_str();
   AddModuleOptions(*sub, args->run.module);
   AddFirmwareOption(*sub, args->run.firmware);
   sub->add_option("--seed", args->run.seed, "Seed of the random inputs")

@@ -97,7 +97,7 @@ CLI::Option* AddModelOptions(CLI::App& sub, RunArgs& args) {
                  "Cores that a StableHLO program for several devices runs on, "
                  "as many as it is made for")
       ->group(group)
-      ->check(WholeNumber(1, 256))
+      ->check(WholeNumber(1, kMostDevices))
       ->needs(program)
       ->capture_default_str();
   sub.add_option("-o,--output", args.outputs,
@@ -244,7 +244,7 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
                                                    size_t programs) {
   auto options = DeviceOptionsOf(args, preset, progress, programs);
   if (!options.ok()) return options.status();
-  options->probe = probe;
+  if (probe != nullptr) options->probes = {probe};
   auto device = Device::Open(args.backend, *options);
   if (!device.ok()) return DeviceError(device.status());
   return device;

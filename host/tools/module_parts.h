@@ -48,11 +48,11 @@ class Parts : public runtime::CoreListener, public ProbeSink {
           compiler::TagOf(d));
     }
   }
-  void Sample(ProbeSample sample) override {
+  void Sample(ProbeSample sample, uint64_t) override {
     if (sample.running() == 0) return;
     ++cycle_;
     for (int q = 0; q < kProbedQueues; ++q) {
-      if ((sample.done() >> q & 1) == 0 || kernels_[q].empty()) continue;
+      if ((sample.dones() >> q & 1) == 0 || kernels_[q].empty()) continue;
       ends_[kernels_[q].front()] = cycle_;
       kernels_[q].pop_front();
     }

@@ -252,10 +252,11 @@ void AddWaveOptions(CLI::App& sub, WaveArgs& args) {
       ->capture_default_str();
   sub.add_option(
          "--trace-core", args.trace.core,
-         "Record the program and the units of this core, on a chip with two")
+         "Record a program of this core, of several that run, with its chip; "
+         "the views show its units")
       ->group(group)
       ->needs(trace)
-      ->check(WholeNumber(0, 1))
+      ->check(WholeNumber(0, kMostDevices - 1))
       ->capture_default_str();
   sub.add_option("--waves", args.folder,
                  "Folder for the waveform that a fault, a failed assertion or "

@@ -18,6 +18,8 @@
 namespace systole::tools {
 
 constexpr int64_t kMostImages = std::numeric_limits<int32_t>::max();
+// Most devices of a run.
+constexpr int64_t kMostDevices = 256;
 
 // Digits and perhaps a sign, from low to high.
 CLI::Validator WholeNumber(int64_t low, int64_t high);

@@ -6,12 +6,129 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "host/profile/cores.h"
 #include "host/profile/module_recorder.h"
-#include "host/runtime/whole_program.h"
+#include "host/runtime/board.h"
 #include "host/tools/interrupt.h"
+#include "host/tools/module_program.h"
 #include "host/tools/report.h"
+#include "systole/target.h"
 
 namespace systole::tools {
+
+namespace {
+
+// What runs, on what, and with which inputs.
+struct Job {
+  const RunArgs& args;
+  const Preset& preset;
+  runtime::WholeProgram program;
+  Progress& progress;
+};
+
+// Runs it once; the module's name. Errors: those of the run, and that nothing
+// of it runs on the cores.
+absl::StatusOr<std::string> RunFor(Job& job, runtime::ClientOptions options) {
+  const RunArgs& args = job.args;
+  options.backend = args.backend;
+  options.preset = std::string(job.preset.name);
+  options.devices = job.program.devices;
+  auto client = runtime::Client::Create(options);
+  if (!client.ok()) return client.status();
+  std::vector<ir::Literal> inputs;
+  for (const ir::Node* input : job.program.module->inputs())
+    inputs.push_back(RandomOf(input->type, args.seed + inputs.size()));
+  auto executable =
+      (*client)->Compile(job.program.DeviceModule(), job.program.grid());
+  if (!executable.ok()) return executable.status();
+  const auto outputs =
+      runtime::RunOnce(job.program, **executable, **client, std::move(inputs));
+  if (Interrupted()) {
+    return InterruptedError(
+        absl::StrCat("in the program ", args.model, "; nothing is written"));
+  }
+  if (!outputs.ok()) {
+    return absl::Status(
+        outputs.status().code(),
+        absl::StrCat(args.model, ": ", outputs.status().message()));
+  }
+  job.progress.Clear();
+  return (*executable)->module().name;
+}
+
+absl::Status NothingRuns(const RunArgs& args) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      args.model, ": no part of it runs on the core: nothing to profile"));
+}
+
+void SayShown(size_t shown, size_t started) {
+  if (started == shown) return;
+  std::printf("of %s programs the first %s are shown\n",
+              Thousands(static_cast<int64_t>(started)).c_str(),
+              Thousands(static_cast<int64_t>(shown)).c_str());
+}
+
+absl::Status ProfileOne(Job& job, runtime::ClientOptions options,
+                        const FinishProfile& finish) {
+  profile::ModuleRecorder recorder;
+  options.listener = &recorder;
+  options.device.probes = {&recorder};
+  const auto name = RunFor(job, std::move(options));
+  if (!name.ok()) return name.status();
+  if (recorder.programs().empty()) return NothingRuns(job.args);
+  const auto joined = recorder.Join(job.preset);
+  if (!joined.ok()) return joined.status();
+  SayShown(recorder.programs().size(), recorder.started());
+  profile::Profile result;
+  result.model = *name;
+  result.preset = &job.preset;
+  result.programs.push_back(
+      {&joined->program, &joined->recording, joined->analysis, joined->starts});
+  RunStats sum;
+  for (const RunStats& stats : recorder.stats()) sum.Add(stats);
+  return finish(result, sum);
+}
+
+absl::Status ProfileCores(Job& job, runtime::ClientOptions options,
+                          const FinishProfile& finish) {
+  profile::CoresRecorder recorder(job.program.devices, job.preset);
+  options.listeners = recorder.listeners();
+  options.device.probes = recorder.probes();
+  const auto name = RunFor(job, std::move(options));
+  if (!name.ok()) return name.status();
+  if (recorder.started() == 0) return NothingRuns(job.args);
+  const auto joined = recorder.Join();
+  if (!joined.ok()) return joined.status();
+  SayShown(recorder.recorded(), recorder.started());
+  profile::Profile result;
+  result.model = *name;
+  result.preset = &job.preset;
+  result.cores = &*joined;
+  for (const profile::Joined& core : joined->cores)
+    result.programs.push_back(
+        {&core.program, &core.recording, core.analysis, core.starts});
+  return finish(result, recorder.stats());
+}
+
+// A profile is of cores on one clock.
+absl::Status CheckLinked(const RunArgs& args, int devices,
+                         const Preset& preset) {
+  if (devices == 1 || runtime::Board::IsFor(preset)) return absl::OkStatus();
+  const auto linked = PresetsThat([](const Target& t) {
+    return t.float_modules() && t.chip().link_bytes != 0;
+  });
+  return absl::InvalidArgumentError(
+      absl::StrCat(args.model, ": a profile of ", devices,
+                   " devices is of cores on links, "
+                   "and the chips of preset '",
+                   std::string(preset.name),
+                   "' have none; --preset takes one of "
+                   "these: ",
+                   absl::StrJoin(linked, ", ")));
+}
+
+}  // namespace
 
 absl::Status ProfileModuleFile(const RunArgs& args, ModuleKind kind,
                                const std::function<absl::Status()>& check_files,
@@ -22,61 +139,24 @@ absl::Status ProfileModuleFile(const RunArgs& args, ModuleKind kind,
   }
   const auto preset = ModulePreset(kind, args.preset, args.preset_given);
   if (!preset.ok()) return preset.status();
-  auto module = ReadModuleFile(args.model, kind, args.module);
-  if (!module.ok()) return module.status();
+  auto program = ReadModuleProgram(args.model, kind, args.module,
+                                   static_cast<int>(args.devices));
+  if (!program.ok()) return program.status();
+  if (absl::Status s = CheckLinked(args, program->devices, **preset); !s.ok())
+    return s;
   if (absl::Status s = check_files(); !s.ok()) return s;
 
-  profile::ModuleRecorder recorder;
   Progress progress(args.quiet);
   progress.set_label(args.model);
   runtime::ClientOptions options;
-  options.backend = args.backend;
-  options.preset = std::string((*preset)->name);
-  options.listener = &recorder;
-  auto device = DeviceOptionsOf(args, options.preset, progress, 1);
+  auto device =
+      DeviceOptionsOf(args, std::string((*preset)->name), progress, 1);
   if (!device.ok()) return device.status();
   options.device = *std::move(device);
-  options.device.probe = &recorder;
-  auto client = runtime::Client::Create(options);
-  if (!client.ok()) return client.status();
-  std::vector<ir::Literal> inputs;
-  for (const ir::Node* input : (*module)->inputs())
-    inputs.push_back(RandomOf(input->type, args.seed + inputs.size()));
-  const auto program = runtime::WholeProgram::Of(*std::move(module));
-  auto executable = (*client)->Compile(program.DeviceModule());
-  if (!executable.ok()) return executable.status();
-  const auto outputs =
-      runtime::RunOnce(program, **executable, **client, std::move(inputs));
-  if (Interrupted()) {
-    return InterruptedError(
-        absl::StrCat("in the program ", args.model, "; nothing is written"));
-  }
-  if (!outputs.ok()) {
-    return absl::Status(
-        outputs.status().code(),
-        absl::StrCat(args.model, ": ", outputs.status().message()));
-  }
-  progress.Clear();
-  if (recorder.programs().empty()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        args.model, ": no part of it runs on the core: nothing to profile"));
-  }
-  const auto joined = recorder.Join(**preset);
-  if (!joined.ok()) return joined.status();
-  if (recorder.started() > recorder.programs().size()) {
-    std::printf(
-        "of %s programs the first %s are shown\n",
-        Thousands(static_cast<int64_t>(recorder.started())).c_str(),
-        Thousands(static_cast<int64_t>(recorder.kMostPrograms)).c_str());
-  }
-  profile::Profile result;
-  result.model = (*executable)->module().name;
-  result.preset = *preset;
-  result.programs.push_back(
-      {&joined->program, &joined->recording, joined->analysis, joined->starts});
-  RunStats sum;
-  for (const RunStats& stats : recorder.stats()) sum.Add(stats);
-  return finish(result, sum);
+  Job job{args, **preset, *std::move(program), progress};
+  return job.program.devices == 1
+             ? ProfileOne(job, std::move(options), finish)
+             : ProfileCores(job, std::move(options), finish);
 }
 
 }  // namespace systole::tools

@@ -36,6 +36,7 @@ struct Inputs {
 struct Results {
   std::vector<std::vector<Literal>> outputs;  // of each output, run by run
   runtime::CoreWork work;
+  int64_t traced = 0;  // programs of the core that --trace-core names
   // Simulated cycles of linked cores, which run at the same time.
   std::optional<uint64_t> elapsed;
   std::vector<Part> parts;
@@ -44,7 +45,7 @@ struct Results {
 // Options that have no effect here.
 absl::Status CheckOptions(const RunArgs& args, ModuleKind kind) {
   static const std::set<std::string> without = {
-      "--batch", "--float", "--reset-variables", "--tensors", "--trace-core"};
+      "--batch", "--float", "--reset-variables", "--tensors"};
   for (const std::string& option : args.given) {
     if (without.count(option) > 0) {
       return absl::InvalidArgumentError(absl::StrCat(args.model, ": ", option,
@@ -146,8 +147,11 @@ absl::StatusOr<Results> RunAll(const RunArgs& args, Progress& progress,
       results.outputs[i].push_back(std::move((*outputs)[i]));
   }
   progress.Clear();
-  for (int d = 0; d < client.devices(); ++d)
-    results.work.Add(client.device(d).TakeWork());
+  for (int d = 0; d < client.devices(); ++d) {
+    const runtime::CoreWork work = client.device(d).TakeWork();
+    if (d == args.waves.trace.core) results.traced = work.programs;
+    results.work.Add(work);
+  }
   if (client.board() != nullptr) results.elapsed = client.board()->TakeCycles();
   return results;
 }
@@ -282,10 +286,6 @@ Json ToJson(const RunArgs& args, const std::string& preset,
 
 absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   if (absl::Status s = CheckOptions(args, kind); !s.ok()) return s;
-  if (args.devices > 1 && !args.waves.trace.file.empty()) {
-    return absl::InvalidArgumentError(
-        "--trace: a waveform is of a program for one device");
-  }
   const auto preset = ModulePreset(kind, args.preset, args.preset_given);
   if (!preset.ok()) return preset.status();
   auto program = ReadModuleProgram(args.model, kind, args.module,
@@ -316,10 +316,12 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   options.devices = program->devices;
   // Of several devices, kernels overlap.
   if (program->devices == 1) options.listener = &parts;
-  auto device = DeviceOptionsOf(args, options.preset, progress, 1);
+  auto device = DeviceOptionsOf(args, options.preset, progress, 1,
+                                static_cast<size_t>(program->devices));
   if (!device.ok()) return device.status();
   options.device = *std::move(device);
-  if (args.backend == "rtl") options.device.probe = &parts;
+  if (args.backend == "rtl" && program->devices == 1)
+    options.device.probes = {&parts};
   options.device.probe_may_miss = true;
   auto client = runtime::Client::Create(options);
   if (!client.ok()) return client.status();
@@ -330,8 +332,7 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
       RunAll(args, progress, *program, **executable, **client, *inputs);
   if (!results.ok()) return results.status();
   results->parts = parts.all();
-  if (absl::Status s = CheckTraceRun(args.waves, results->work.programs);
-      !s.ok())
+  if (absl::Status s = CheckTraceRun(args.waves, results->traced); !s.ok())
     return s;
   GoldenCheck check;
   if (golden) {

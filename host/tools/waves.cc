@@ -56,8 +56,13 @@ std::string ToolWord() {
 
 absl::Status SetWaves(const WaveArgs& args, const std::string& backend,
                       size_t programs, DeviceOptions& options, size_t cores) {
-  if (static_cast<size_t>(args.trace.core) >= cores)
-    return absl::InvalidArgumentError("--trace-core 1: only one core runs");
+  if (static_cast<size_t>(args.trace.core) >= cores) {
+    return absl::InvalidArgumentError(
+        cores == 1 ? absl::StrCat("--trace-core ", args.trace.core,
+                                  ": only one core runs")
+                   : absl::StrCat("--trace-core ", args.trace.core, ": ", cores,
+                                  " cores run, from 0 to ", cores - 1));
+  }
   options.trace = args.trace;
   if (!args.window.empty()) {
     const std::vector<std::string> ends = absl::StrSplit(args.window, ':');

@@ -246,6 +246,8 @@ def _cpp(spec: dict) -> str:
     out.append("  }")
     out.append("  // Bytes that a core reaches: its own memory, then the other core's.")
     out.append("  constexpr uint64_t reach_bytes() const { return memory_bytes() * chip.cores; }")
+    out.append("  // Bytes of a flit of the links (docs/link.md).")
+    out.append("  constexpr int64_t flit_bytes() const { return chip.link_bytes == 0 ? 16 : chip.link_bytes > 16 ? 64 : 4 * chip.link_bytes; }")
     out.append("};\n")
     core = [p for p in spec["core"] if p["name"] != "BeatBytes"] + [p for p in spec["core"] if p["name"] == "BeatBytes"]
     out.append(f"inline constexpr std::array<Preset, {len(spec['presets'])}> kPresets = {{{{")

@@ -88,7 +88,11 @@ std::string RtlDevice::RunAgain(const Program& program,
   kept_.clear();
   options_.progress = nullptr;
   options_.stop = nullptr;
-  sim_.core().SetProbe(nullptr).IgnoreError();
+  const int chips = sim_.device().columns() * sim_.device().rows();
+  for (int chip = 0; chip < chips; ++chip) {
+    for (int core = 0; core < preset().chip.cores; ++core)
+      sim_.device().core(chip).SetProbe(core, nullptr).IgnoreError();
+  }
   TraceOptions trace;
   trace.file = wanted[kFile];
   trace.layer = wanted[kLayer];

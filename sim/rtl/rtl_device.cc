@@ -55,8 +55,10 @@ absl::Status RtlDevice::Configure(const std::vector<uint32_t>& firmware) {
     return absl::InternalError(absl::StrCat("the model says preset ", *id,
                                             ", asked was ", preset().id));
   }
-  if (options_.probe != nullptr) {
-    absl::Status status = sim_.core().SetProbe(options_.probe);
+  const size_t core = sim_.of_device();
+  if (core < options_.probes.size() && options_.probes[core] != nullptr) {
+    absl::Status status =
+        sim_.core().SetProbe(sim_.number(), options_.probes[core]);
     const bool missing =
         absl::IsUnimplemented(status) && options_.probe_may_miss;
     if (!status.ok() && !missing) return status;
@@ -143,7 +145,7 @@ absl::Status RtlDevice::Start(const Program& program) {
   SetLastStarted(this);
   if (of_process ||
       (!options_.trace.file.empty() && run == options_.trace.run &&
-       sim_.number() == options_.trace.core)) {
+       sim_.of_device() == options_.trace.core)) {
     tracer_.emplace(sim_, of_process ? *process_trace_ : options_.trace,
                     program, start_cycle_);
     absl::Status status = tracer_->Open();

@@ -32,7 +32,7 @@ constexpr std::array<Counter, kQueues> kWait = {
 
 class Counts : public ProbeSink {
  public:
-  void Sample(ProbeSample s) override {
+  void Sample(ProbeSample s, uint64_t) override {
     // The memory's counters come a cycle late.
     running_ = s.running() != 0;
     activates += running_ ? acts_ : 0;
@@ -65,7 +65,9 @@ void Compare(const char* name, int stall_rate, int64_t seeds, int first) {
   const Preset& preset = *FindPreset(name);
   struct : ProbeSink {
     Counts* to = nullptr;
-    void Sample(ProbeSample s) override { to->Sample(s); }
+    void Sample(ProbeSample s, uint64_t cycle) override {
+      to->Sample(s, cycle);
+    }
     void Command(const RowCommand& c) override { to->Command(c); }
   } relay;
   Counts before;
@@ -73,7 +75,7 @@ void Compare(const char* name, int stall_rate, int64_t seeds, int first) {
   DeviceOptions options;
   options.preset = name;
   options.stall_rate = stall_rate;
-  options.probe = &relay;
+  options.probes = {&relay};
   const auto device = Device::Open("rtl", options);
   ASSERT_TRUE(device.ok()) << device.status();
   uint64_t waits = 0, full = 0;

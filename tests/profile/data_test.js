@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // The page's own scripts on the data of a run, and on seeded faults: node data_test.js PAGE.html DATA.json
-// --only-checks: that they add up, for a program without products.
+// --only-checks: that they add up, for a program without products. --cores: of several cores.
 "use strict";
 
 const assert = require("assert");
@@ -20,21 +20,49 @@ assert(!/<(script|link|img)[^>]*(src|href)=/.test(html), "the page loads nothing
 assert.deepStrictEqual(page.problems(data), []);
 if (process.argv[4] === "--only-checks") process.exit(0);
 
-// Each seeded fault is seen.
+// Each seeded fault is seen, if it makes something not add up.
+function seed(faults) {
+  for (const [name, fault] of Object.entries(faults)) {
+    const wrong = JSON.parse(json);
+    fault(wrong);
+    assert.notStrictEqual(page.problems(wrong).length, 0, `not seen: ${name}`);
+  }
+  return Object.keys(faults).length;
+}
+if (process.argv[4] === "--cores") {
+  const seeds = seed({
+    "a core of another length": (d) => { ++d.programs[2].cycles; },
+    "a round that begins late": (d) => { ++d.rounds.first[1]; },
+    "a round that is cut short": (d) => { --d.rounds.cycles[d.rounds.cycles.length - 1]; },
+    "a packet that a period lost": (d) => { const t = d.links.traffic[0]; --t.bytes[t.bytes.findIndex((n) => n > 0)]; },
+    "a finding of all cores that lost a cycle": (d) => { --d.findings[0].cycles; },
+    "a core's cycle of another cause": (d) => { const t = d.programs[3].totals[5]; const c = t.findIndex((n) => n > 0); --t[c]; ++t[(c + 1) % t.length]; },
+  });
+  data.programs.forEach((p) => page.prepare(p, data.causes.length));
+  const times = page.coreTimes(data), all = data.programs[0].cycles, idle = data.causes.indexOf("no program");
+  times.forEach((t, c) => {
+    assert.strictEqual(t.kernels + t.collectives + t.idle, all, `core ${c}`);
+    assert.strictEqual(t.idle, data.programs[c].totals[0][idle], `core ${c}: cycles without a program`);
+    assert(t.collectives > 0 && t.waits > 0 && t.waits <= t.collectives, `core ${c} waits for others in collectives`);
+  });
+  const layers = page.layersByCore(data);
+  data.programs.forEach((p, c) => assert.strictEqual(layers.reduce((sum, l) => sum + l.cycles[c], 0), p.layers.reduce((sum, l) => sum + l.cycles, 0)));
+  const sums = data.programs.map((p) => p.layers.filter((l) => page.exchangesAt(data, l.first)));
+  sums.forEach((found) => assert(found.length === 1 && found[0].op === "hlo.all_reduce", "the sum is a collective"));
+  assert(page.commandFor(data, data.programs[3], 0).endsWith(" --trace layer0.fst --trace-core 3 --trace-layer 0"), page.commandFor(data, data.programs[3], 0));
+  console.log(`page: ${data.programs.length} cores, ${seeds} seeded faults seen`);
+  process.exit(0);
+}
+
 const copy = () => JSON.parse(json);
-const seeded = {
+const seeds = seed({
   "a span that lost a cycle": (d) => { --d.programs[0].spans[2][0]; },
   "a cycle of another cause": (d) => { const t = d.programs[0].totals[2]; const c = t.findIndex((n) => n > 0); --t[c]; ++t[(c + 1) % t.length]; },
   "a total that lost a cycle": (d) => { const t = d.programs[0].totals[5]; --t[t.findIndex((n) => n > 0)]; },
   "a descriptor that ends before it starts": (d) => { const k = d.programs[0].descriptors; const i = k.row.findIndex((r) => r >= 0); k.end[i] = k.start[i]; },
   "a flag of another descriptor": (d) => { const k = d.programs[0].descriptors; const i = k.waits.findIndex((w) => w !== 0); k.waits[i][0][2] += 1; },
   "a finding that lost a cycle": (d) => { --d.programs[0].findings[0].cycles; },
-};
-for (const [name, fault] of Object.entries(seeded)) {
-  const wrong = copy();
-  fault(wrong);
-  assert.notStrictEqual(page.problems(wrong).length, 0, `not seen: ${name}`);
-}
+});
 
 // What the legend tells apart, an eye can: causes and the memory's clients, each with a colour of its own.
 const colours = [...data.causes.map((name) => [name, drawn.COLOURS[name]]), ...drawn.CLIENT_COLOURS.map((colour, c) => [`client ${c}`, colour])];
@@ -106,4 +134,4 @@ for (const program of data.programs) {
   assert(page.commandOf(both, other, last).includes(`--trace descriptor${last}.fst --trace-run 1 --trace-window `));
   assert(program.buffers.every((b) => b.address + b.bytes <= program.buffer_top) && program.buffer_top <= program.buffer_bytes);
 }
-console.log(`page: ${data.programs.length} program(s), ${data.programs[0].descriptors.text.length} descriptors, ${Object.keys(seeded).length} seeded faults seen`);
+console.log(`page: ${data.programs.length} program(s), ${data.programs[0].descriptors.text.length} descriptors, ${seeds} seeded faults seen`);

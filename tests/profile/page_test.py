@@ -278,14 +278,18 @@ class PageTest(Profiled):
         self.assertFalse(list(pathlib.Path(folder).glob("*.tmp")))
 
 
+def dom_of(test, page, place, folder):
+    """What a browser makes of a page; folder: for its own files."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    test.assertIsNotNone(browser, "no browser; scripts/setup.sh browser installs one")
+    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}", "--virtual-time-budget=20000",
+               "--window-size=1500,1000", "--dump-dom", f"file://{page}{place}"]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=300).stdout
+
+
 class BrowserTest(Profiled):
     def dom(self, page, place=""):
-        """What a browser makes of a page."""
-        browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-        self.assertIsNotNone(browser, "no browser; scripts/setup.sh browser installs one")
-        command = [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.folder.name}/browser", "--virtual-time-budget=20000",
-                   "--window-size=1500,1000", "--dump-dom", f"file://{page}{place}"]
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=300).stdout
+        return dom_of(self, page, place, f"{self.folder.name}/browser")
 
     def test_browser(self):
         dom = self.dom(self.files["html"], "#view=layers&descriptor=1")

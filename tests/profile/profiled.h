@@ -39,7 +39,7 @@ class Bench {
     DeviceOptions options;
     options.preset = preset;
     options.stall_rate = stall_rate;
-    options.probe = &relay_;
+    options.probes = {&relay_};
     device_ = Device::Open("rtl", options);
   }
 
@@ -62,8 +62,8 @@ class Bench {
  private:
   struct Relay : ProbeSink {
     ProbeSink* to = nullptr;
-    void Sample(ProbeSample sample) override {
-      if (to != nullptr) to->Sample(sample);
+    void Sample(ProbeSample sample, uint64_t cycle) override {
+      if (to != nullptr) to->Sample(sample, cycle);
     }
   };
   Relay relay_;

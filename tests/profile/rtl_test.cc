@@ -113,12 +113,12 @@ TEST(Recording, Bf16) {
 
 TEST(Recording, ABuildWithoutAProbeSaysSo) {
   struct : ProbeSink {
-    void Sample(ProbeSample) override {}
+    void Sample(ProbeSample, uint64_t) override {}
   } sink;
   DeviceOptions options;
   options.preset = "nano";
   options.checked = true;
-  options.probe = &sink;
+  options.probes = {&sink};
   EXPECT_EQ(Device::Open("iss", options).status().code(),
             absl::StatusCode::kInvalidArgument);
   const auto device = Device::Open("rtl", options);

@@ -26,7 +26,9 @@ def rows(table):
     return [dict(zip(names, (cell["v"] for cell in row["c"]))) for row in table["rows"]]
 
 
-class ViewersTest(unittest.TestCase):
+class Profiled(unittest.TestCase):
+    WORDS = []
+
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
@@ -34,7 +36,7 @@ class ViewersTest(unittest.TestCase):
         run = pathlib.Path(cls.folder.name) / "plugins/profile/run"  # where TensorBoard looks
         run.mkdir(parents=True)
         cls.xspace, cls.perfetto, data = run / "host.xplane.pb", run / "run.pftrace", run / "data.json"
-        subprocess.run([BUILD / "bin/systole", "profile", "--quiet", "-o", run / "page.html", "--xspace", cls.xspace, "--perfetto", cls.perfetto,
+        subprocess.run([BUILD / "bin/systole", "profile", *cls.WORDS, "--quiet", "-o", run / "page.html", "--xspace", cls.xspace, "--perfetto", cls.perfetto,
                         "--json", data], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
         cls.data = json.loads(data.read_text())
         cls.program = cls.data["programs"][0]
@@ -42,6 +44,55 @@ class ViewersTest(unittest.TestCase):
     def tool(self, name):
         return json.loads(raw_to_tool_data.xspace_to_tool_data([str(self.xspace)], name, {})[0])
 
+    def perfetto_events(self):
+        """The events and tracks by Perfetto's schema, which knows every field."""
+        trace = perfetto_trace_pb2.Trace.FromString(self.perfetto.read_bytes())
+        events = [packet.track_event for packet in trace.packet if packet.HasField("track_event")]
+        tracks = {packet.track_descriptor.uuid: packet.track_descriptor for packet in trace.packet if packet.HasField("track_descriptor")}
+        self.assertLessEqual({event.track_uuid for event in events}, set(tracks))
+        messages = [trace, *trace.packet, *events]
+        self.assertEqual(sum(len(unknown_fields.UnknownFieldSet(message)) for message in messages), 0)
+        kinds = perfetto_trace_pb2.TrackEvent.Type
+        begins = [event for event in events if event.type == kinds.TYPE_SLICE_BEGIN]
+        self.assertEqual(len(begins), sum(event.type == kinds.TYPE_SLICE_END for event in events))
+        return events, tracks, begins
+
+
+class CoresTest(Profiled):
+    """Four cores on two chips."""
+
+    WORDS = ["tests/data/stablehlo/sharded_mlp.mlirbc", "--devices", "4", "--preset", "minichip"]
+
+    def test_trace_viewer(self):
+        everything = self.tool("trace_viewer")["traceEvents"]
+        cores = {event["pid"]: event["args"]["name"] for event in everything if event.get("name") == "process_name"}
+        self.assertEqual(sorted(cores.values()), [f"/device:TPU:{core}" for core in range(4)])
+        lines = {(event["pid"], event["tid"]): event["args"]["name"] for event in everything if event.get("name") == "thread_name"}
+        events = [event for event in everything if event.get("ph") == "X"]
+        for process, name in cores.items():
+            units = sum(lines[process, event["tid"]].rstrip(" 0123456789") in self.data["units"] for event in events if event["pid"] == process)
+            self.assertEqual(units, sum(row >= 0 for row in self.data["programs"][int(name[-1])]["descriptors"]["row"]), name)
+
+    def test_operations(self):
+        found = {row["hlo_op_name"]: row for row in rows(self.tool("hlo_stats"))}
+        self.assertEqual(set(found), {layer["name"] for layer in self.program["layers"]})
+        (total,) = [row for row in found.values() if row["category"] == "hlo.all_reduce"]
+        self.assertEqual(total["occurrences"], 4)
+
+    def test_perfetto(self):
+        events, tracks, begins = self.perfetto_events()
+        cores = {uuid: track.name for uuid, track in tracks.items() if ", core " in track.name}
+        self.assertEqual(len(cores), 4)
+        for uuid, name in cores.items():
+            layers = {event.name for event in begins if tracks[event.track_uuid].parent_uuid == uuid and tracks[event.track_uuid].name == "layers"}
+            self.assertTrue(any("all_reduce" in layer for layer in layers), name)
+        counters = {uuid for uuid, track in tracks.items() if tracks.get(track.parent_uuid) and tracks[track.parent_uuid].name.startswith("links of chip")}
+        self.assertEqual(len(counters), 4)
+        self.assertTrue(all(tracks[uuid].HasField("counter") for uuid in counters))
+        self.assertEqual({event.track_uuid for event in events if event.counter_value > 0} & counters, counters)
+
+
+class ViewersTest(Profiled):
     def test_trace_viewer(self):
         """All descriptors and layers, with their times in microseconds."""
         everything = self.tool("trace_viewer")["traceEvents"]
@@ -76,16 +127,8 @@ class ViewersTest(unittest.TestCase):
         self.assertGreater(float(busy.rstrip("%")), 90)
 
     def test_perfetto(self):
-        trace = perfetto_trace_pb2.Trace.FromString(self.perfetto.read_bytes())
-        events = [packet.track_event for packet in trace.packet if packet.HasField("track_event")]
-        kinds = perfetto_trace_pb2.TrackEvent.Type
-        begins = [event for event in events if event.type == kinds.TYPE_SLICE_BEGIN]
-        self.assertEqual(len(begins), sum(event.type == kinds.TYPE_SLICE_END for event in events))
+        _, _, begins = self.perfetto_events()
         self.assertLessEqual({layer["name"] for layer in self.program["layers"]}, {event.name for event in begins})
-        tracks = {packet.track_descriptor.uuid for packet in trace.packet if packet.HasField("track_descriptor")}
-        self.assertLessEqual({event.track_uuid for event in events}, tracks)
-        messages = [trace, *trace.packet, *events]
-        self.assertEqual(sum(len(unknown_fields.UnknownFieldSet(message)) for message in messages), 0)
 
     def test_surfer(self):
         """All signals of the view are in the waveform, by the names that Surfer's reader gives them; formats go to the item just added."""

@@ -53,8 +53,8 @@ class InjectedCore : public tb::CoreModel {
     core_->RecordTrace(from, to);
   }
   absl::Status CloseTrace() override { return core_->CloseTrace(); }
-  absl::Status SetProbe(ProbeSink* sink) override {
-    return core_->SetProbe(sink);
+  absl::Status SetProbe(int core, ProbeSink* sink) override {
+    return core_->SetProbe(core, sink);
   }
 
  private:

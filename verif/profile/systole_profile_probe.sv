@@ -2,9 +2,9 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Activity of each unit of the core in a cycle, for systole profile. It is bound into systole_node for simulation, and
-// the test bench reads sample_q. While the test bench sets `sampling`, sample_q describes the previous cycle; otherwise
-// nothing is computed. The fields are those of host/include/systole/probe.h, the first one in bit 0. Docs:
-// docs/profile.md. Test: tests/profile.
+// the test bench reads sample_q and, in chips with links, send_q. While the test bench sets `sampling`, they describe the
+// previous cycle; otherwise nothing is computed. The fields are those of host/include/systole/probe.h, the first one in
+// bit 0. Docs: docs/profile.md. Test: tests/profile.
 
 module systole_profile_probe
   import systole_isa_pkg::NumQueues;
@@ -12,7 +12,9 @@ module systole_profile_probe
   import systole_bus_pkg::unit_req_t;
   import systole_bus_pkg::unit_rsp_t;
   import systole_hbm_pkg::perf_t;
-(
+#(
+    parameter bit Links = 1'b0  // the core has a send unit
+) (
     input logic                 clk_i,
     input logic                 running_i,
 
@@ -21,8 +23,8 @@ module systole_profile_probe
     input unit_req_t            req_i [NumQueues],
     input unit_rsp_t            rsp_i [NumQueues],
     input perf_t                perf_i,
-    // verilator lint_on UNUSEDSIGNAL
     input logic [NumQueues:0]   flag_want_i,
+    // verilator lint_on UNUSEDSIGNAL
     input logic                 desc_valid_i,
     input logic                 dispatch_i,
     input logic                 dispatch_stall_i,
@@ -56,7 +58,16 @@ module systole_profile_probe
     input logic                 acc_valid_i,
     input logic                 acc_ready_i,
     input logic                 vec_wr_valid_i,
-    input logic                 vec_wr_ready_i
+    input logic                 vec_wr_ready_i,
+
+    // Send unit: its reads of the unified buffer, its packets. post: one without payload.
+    // verilator lint_off UNUSEDSIGNAL
+    input logic                 send_ub_valid_i,
+    input logic                 send_ub_ready_i,
+    input logic                 send_net_valid_i,
+    input logic                 send_net_ready_i,
+    input logic                 send_post_i
+    // verilator lint_on UNUSEDSIGNAL
 );
   localparam int unsigned Queues = QueueSend;  // the queues that every chip has
   // Fields of five bits: one bit per queue.
@@ -101,9 +112,22 @@ module systole_profile_probe
     logic [Queues-1:0]    want;
     logic [Queues-1:0]    head;
   } sample_t;
+  typedef struct packed {
+    logic send_post;
+    logic send_net_ready;
+    logic send_net_valid;
+    logic send_ub_ready;
+    logic send_ub_valid;
+    logic send_done;
+    logic send_start;
+    logic send_want;
+    logic send_head;
+    logic halt_want;
+  } send_t;
 
   logic        sampling  /* verilator public_flat_rw */ = 1'b0;
   logic [63:0] sample_q  /* verilator public_flat_rd */;
+  logic [15:0] send_q    /* verilator public_flat_rd */;
 
   always_ff @(posedge clk_i) begin
     sample_t sample;
@@ -152,9 +176,30 @@ module systole_profile_probe
       sample_q <= 64'(sample);
     end
   end
+
+  if (Links) begin : gen_send
+    always_ff @(posedge clk_i) begin
+      send_t send;
+      if (sampling) begin
+        send.halt_want      = flag_want_i[NumQueues];
+        send.send_head      = req_i[QueueSend].peek;
+        send.send_want      = flag_want_i[QueueSend];
+        send.send_start     = req_i[QueueSend].valid && rsp_i[QueueSend].ready;
+        send.send_done      = rsp_i[QueueSend].done;
+        send.send_ub_valid  = send_ub_valid_i;
+        send.send_ub_ready  = send_ub_ready_i;
+        send.send_net_valid = send_net_valid_i;
+        send.send_net_ready = send_net_ready_i;
+        send.send_post      = send_post_i;
+        send_q <= 16'(send);
+      end
+    end
+  end else begin : gen_no_send
+    assign send_q = '0;
+  end
 endmodule
 
-bind systole_node systole_profile_probe u_profile (
+bind systole_node systole_profile_probe #(.Links(Links)) u_profile (
     .clk_i, .running_i(csr_running), .req_i(u_core.req), .rsp_i(u_core.rsp), .perf_i(mem_status.perf),
     .flag_want_i(u_core.u_control.flag_want), .desc_valid_i(u_core.u_control.u_sequencer.desc_valid_q),
     .dispatch_i(u_core.u_control.u_sequencer.take_next), .dispatch_queue_i(u_core.u_control.u_sequencer.queue_q),
@@ -167,5 +212,8 @@ bind systole_node systole_profile_probe u_profile (
     .rd_rsp_valid_i(u_core.rd_rsp_valid_i), .ld_valid_i(u_core.ld_valid), .ld_ready_i(u_core.ld_ready),
     .st_valid_i(u_core.st_valid), .st_ready_i(u_core.st_ready), .wr_valid_i(u_core.wr_valid_o), .wr_ready_i(u_core.wr_ready_i),
     .vec_stall_ub_i(u_core.vec_stall_ub), .acc_valid_i(u_core.acc_rd_valid), .acc_ready_i(u_core.acc_rd_ready),
-    .vec_wr_valid_i(u_core.vec_wr_valid), .vec_wr_ready_i(u_core.vec_wr_ready)
+    .vec_wr_valid_i(u_core.vec_wr_valid), .vec_wr_ready_i(u_core.vec_wr_ready),
+    .send_ub_valid_i(u_core.beat_valid[3]), .send_ub_ready_i(u_core.beat_ready[3]),
+    .send_net_valid_i(u_core.send_o.valid), .send_net_ready_i(u_core.send_i.ready),
+    .send_post_i(u_core.send_o.head.length == '0)
 );

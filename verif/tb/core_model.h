@@ -117,9 +117,9 @@ class CoreModel {
   // cycle was recorded, so there is no file.
   virtual absl::Status CloseTrace() = 0;
 
-  // Takes a sample every cycle from now on. kUnimplemented if the build has no
-  // probe.
-  virtual absl::Status SetProbe(ProbeSink* sink) = 0;
+  // Takes a sample of the chip's core every cycle from now on. kUnimplemented
+  // if the build has no probe.
+  virtual absl::Status SetProbe(int core, ProbeSink* sink) = 0;
 };
 
 // kNotFound if there is no build of that preset; the message lists the existing

@@ -15,6 +15,7 @@
 #ifndef SYSTOLE_VERIF_TB_MODELLED_CORE_H_
 #define SYSTOLE_VERIF_TB_MODELLED_CORE_H_
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -47,8 +48,9 @@ struct PlainBuild {
   static constexpr bool kTraced = false;    // Wave records its signals
   static constexpr bool kOverview = false;  // Recording: the signal that lets
                                             // verif/waves' overview count
-  static constexpr bool kProbed = false;   // Sampling, Sample: of verif/profile
-  static constexpr bool kCovered = false;  // Hits: counts of verif/coverage
+  static constexpr bool kProbed = false;    // Sampling, Sample, and with links
+                                            // Counting, Counts: verif/profile
+  static constexpr bool kCovered = false;   // Hits: counts of verif/coverage
   static constexpr bool kRecorded =
       false;  // ForEachPin: all pins but the clock
   struct Wave {};
@@ -127,7 +129,7 @@ class ModelledCore : public CoreModel {
     chip_->Eval(1);
     views::printed = nullptr;
     if (!printed_.empty()) Printed();
-    if (probe_ != nullptr) Probe();
+    if (probed_) Probe();
     if (!kHbm) dram::TickAxi(memory_->dram(), &First());
     for (int c = 0; kHbm && c < chip_->cores(); ++c) {
       Model& m = (*chip_)[c];
@@ -200,13 +202,18 @@ class ModelledCore : public CoreModel {
     }
   }
 
-  absl::Status SetProbe(ProbeSink* sink) override {
+  absl::Status SetProbe(int core, ProbeSink* sink) override {
     if constexpr (Build::kProbed) {
-      probe_ = sink;
-      Build::Sampling(First()) = sink != nullptr;
+      probes_[core] = sink;
+      probed_ |= sink != nullptr;
+      Build::Sampling((*chip_)[core]) = sink != nullptr;
+      if constexpr (kLinks) {
+        if (core == 0)
+          Build::Counting(chip_->network().model()) = sink != nullptr;
+      }
       return absl::OkStatus();
     } else {
-      (void)sink;
+      (void)core, (void)sink;
       return absl::UnimplementedError(
           absl::StrCat("this build of the ", Build::kPreset,
                        " model has no probe: it cannot be profiled"));
@@ -233,18 +240,35 @@ class ModelledCore : public CoreModel {
   }
 
   void Probe() {
-    if constexpr (Build::kProbed) probe_->Sample({Build::Sample(First())});
+    for (int c = 0; c < chip_->cores(); ++c)
+      if (probes_[c] != nullptr) Probe((*chip_)[c], *probes_[c]);
+    if constexpr (Build::kProbed && kLinks) {
+      if (probes_[0] == nullptr || cycles_ % ProbeSink::kLinkCycles != 0)
+        return;
+      const auto& counts = Build::Counts(chip_->network().model());
+      ChipLinkCounts links;
+      static_assert(sizeof counts == sizeof links);
+      std::memcpy(links.data(), &counts, sizeof links);
+      probes_[0]->Links(links, cycles_);
+    }
+  }
+  void Probe(const Model& core, ProbeSink& sink) {
+    if constexpr (Build::kProbed && kLinks) {
+      sink.Sample({Build::Sample(core), Build::SendSample(core)}, cycles_);
+    } else if constexpr (Build::kProbed) {
+      sink.Sample({Build::Sample(core)}, cycles_);
+    }
     if (!kHbm) return;
     for (int group = 0; group < 2; ++group) {
       const int pc = group * memory_->hbm()->pcs() / 2;  // first of the group
       const uint32_t command = hbm::PortBits(
-          First().phy_row_cmd_o, pc * hbm::kRowCmdBits, hbm::kRowCmdBits);
+          core.phy_row_cmd_o, pc * hbm::kRowCmdBits, hbm::kRowCmdBits);
       if (command == static_cast<uint32_t>(hbm::RowCmd::kNop)) continue;
-      probe_->Command({group, command,
-                       hbm::PortBits(First().phy_row_bank_o,
-                                     pc * hbm::kBankBits, hbm::kBankBits),
-                       hbm::PortBits(First().phy_row_addr_o, pc * hbm::kRowBits,
-                                     hbm::kRowBits)});
+      sink.Command({group, command,
+                    hbm::PortBits(core.phy_row_bank_o, pc * hbm::kBankBits,
+                                  hbm::kBankBits),
+                    hbm::PortBits(core.phy_row_addr_o, pc * hbm::kRowBits,
+                                  hbm::kRowBits)});
     }
   }
 
@@ -347,7 +371,8 @@ class ModelledCore : public CoreModel {
   std::unique_ptr<Chip> chip_;
   uint64_t cycles_ = 0;
   bool alone_ = false;
-  ProbeSink* probe_ = nullptr;
+  std::array<ProbeSink*, kCores> probes_{};  // by core
+  bool probed_ = false;
   std::FILE* record_ = nullptr;
   std::string printed_;  // text printed in this cycle
   std::optional<FailedAssertion> failed_;

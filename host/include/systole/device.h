@@ -45,8 +45,8 @@ struct TraceOptions {
   uint64_t to = std::numeric_limits<uint64_t>::max();  // layer: not looked at
   std::optional<uint64_t>
       mark;      // the cycle that it is all about, for the views
-  int core = 0;  // of a chip with two: the one whose program it is, and whose
-                 // units the views show
+  int core = 0;  // of several, as OpenCores returns them: the one whose program
+                 // it is; all of its chip is recorded, the views show its units
 };
 
 // A waveform that a replay recorded.
@@ -109,8 +109,9 @@ struct DeviceOptions {
   // assertion are replayed by themselves.
   int snapshots = 0;
   std::string waves;
-  // Gets a sample a cycle from Open on; outlives the device (rtl, but checked).
-  ProbeSink* probe = nullptr;
+  // By core, as OpenCores returns them: gets a sample a cycle from Open on, and
+  // outlives the device (rtl, but checked). May be fewer, or null: no sink.
+  std::vector<ProbeSink*> probes;
   bool probe_may_miss = false;  // no error where a model has no probe
   // Called now and then during Wait with the cycles so far (rtl) or descriptors
   // done (iss).
@@ -152,16 +153,6 @@ struct EccCounts {
   // "ECC corrected 2 answers of the memory, the first at 0x40, ..."; empty if
   // there is nothing to tell.
   std::string Describe() const;
-};
-
-// What happened on a link of a chip since the device was opened.
-struct LinkCounts {
-  uint32_t packets_sent = 0, bytes_sent = 0;  // replays included; payload
-  uint32_t packets_received = 0, bytes_received = 0;
-  uint32_t replays = 0, crc_errors = 0;
-  uint32_t credit_stalls = 0;  // cycles
-  uint32_t trainings = 0;
-  uint32_t packets_lost = 0;  // given up, as the link is down
 };
 
 struct RunStats {

@@ -3,21 +3,23 @@
 //
 // What the units of a simulated core do in a cycle, as the probe that is bound
 // into its model sees it (verif/profile/systole_profile_probe.sv). A sink that
-// DeviceOptions::probe names gets a sample a cycle:
+// DeviceOptions::probes names gets a sample a cycle:
 //
 //   class Count : public ProbeSink {
-//     void Sample(ProbeSample s) override { vectors += s.mxu_enter(); }
+//     void Sample(ProbeSample s, uint64_t) override { vectors += s.mxu_enter(); }
 //   };
 #ifndef SYSTOLE_PROBE_H_
 #define SYSTOLE_PROBE_H_
 
+#include <array>
 #include <cstdint>
+
+#include "systole/gen/isa.h"
 
 namespace systole {
 
 // FIELD(name, bits), the first in bit 0. Fields of five bits: a bit for each
-// of the kProbedQueues first queues of isa::Queue; of three reads: fetch,
-// weight, load.
+// queue of isa::Queue that every chip has; of three reads: fetch, weight, load.
 //   head             a descriptor is at the head of the queue
 //   want             it waits for flags
 //   start, done      one starts; the oldest in flight is complete
@@ -40,7 +42,22 @@ namespace systole {
 //   vec_write        it writes to the unified buffer
 //   hbm_*            the memory's data bus, row commands, refresh, columns; a
 //                    cycle late
-inline constexpr int kProbedQueues = 5;
+// Of the send unit and the halt, in chips with links:
+//   halt_want        the halt waits for its flags, or for what is in flight
+//   send_head, ...   the same of the queue `send`
+//   send_net_*       a flit for the network, send_post: a packet without data
+inline constexpr int kProbedQueues = isa::kNumQueues;
+#define SYSTOLE_PROBE_SEND_FIELDS(FIELD) \
+  FIELD(halt_want, 1)                    \
+  FIELD(send_head, 1)                    \
+  FIELD(send_want, 1)                    \
+  FIELD(send_start, 1)                   \
+  FIELD(send_done, 1)                    \
+  FIELD(send_ub_valid, 1)                \
+  FIELD(send_ub_ready, 1)                \
+  FIELD(send_net_valid, 1)               \
+  FIELD(send_net_ready, 1)               \
+  FIELD(send_post, 1)
 #define SYSTOLE_PROBE_FIELDS(FIELD) \
   FIELD(head, 5)                    \
   FIELD(want, 5)                    \
@@ -84,23 +101,35 @@ inline constexpr int kProbedQueues = 5;
 
 struct ProbeSample {
   uint64_t bits = 0;
+  uint32_t send = 0;  // of the send unit; 0 in chips without links
 
   // Each field as a bit offset and an accessor.
-  enum Field : int {
 #define SYSTOLE_FIELD(name, width) \
   k_##name, k_##name##_last = k_##name + width - 1,
-    SYSTOLE_PROBE_FIELDS(SYSTOLE_FIELD)
+  enum Field : int { SYSTOLE_PROBE_FIELDS(SYSTOLE_FIELD) kBits };
+  enum SendField : int { SYSTOLE_PROBE_SEND_FIELDS(SYSTOLE_FIELD) kSendBits };
 #undef SYSTOLE_FIELD
-        kBits
-  };
 #define SYSTOLE_FIELD(name, width)                          \
   constexpr uint32_t name() const {                         \
     return bits >> k_##name & ((uint32_t{1} << width) - 1); \
   }
   SYSTOLE_PROBE_FIELDS(SYSTOLE_FIELD)
 #undef SYSTOLE_FIELD
+#define SYSTOLE_FIELD(name, width) \
+  constexpr uint32_t name() const { return send >> k_##name & 1; }
+  SYSTOLE_PROBE_SEND_FIELDS(SYSTOLE_FIELD)
+#undef SYSTOLE_FIELD
+
+  // Of all queues, a bit for each.
+  constexpr uint32_t heads() const { return head() | send_head() << kSend; }
+  constexpr uint32_t wants() const { return want() | send_want() << kSend; }
+  constexpr uint32_t starts() const { return start() | send_start() << kSend; }
+  constexpr uint32_t dones() const { return done() | send_done() << kSend; }
+
+ private:
+  static constexpr int kSend = static_cast<int>(isa::Queue::kSend);
 };
-static_assert(ProbeSample::kBits <= 64);
+static_assert(ProbeSample::kBits <= 64 && ProbeSample::kSendBits <= 16);
 
 // A row command of an HBM's group of pseudo-channels, which all get the same
 // ones (docs/hbm.md).
@@ -110,13 +139,32 @@ struct RowCommand {
   uint32_t bank = 0, row = 0;
 };
 
+// What happened on a link of a chip since the device was opened.
+struct LinkCounts {
+  uint32_t packets_sent = 0, bytes_sent = 0;  // replays included; payload
+  uint32_t packets_received = 0, bytes_received = 0;
+  uint32_t replays = 0, crc_errors = 0;
+  uint32_t credit_stalls = 0;  // cycles
+  uint32_t trainings = 0;
+  uint32_t packets_lost = 0;  // given up, as the link is down
+};
+// Of X+, X-, Y+, Y-.
+using ChipLinkCounts = std::array<LinkCounts, 4>;
+
+// The chips of a device may be simulated by several threads; a sink is called
+// by the thread of its core's chip.
 class ProbeSink {
  public:
   virtual ~ProbeSink() = default;
-  // In each cycle of the core, also between programs.
-  virtual void Sample(ProbeSample sample) = 0;
+  // In each cycle of the core, also between programs. `cycle`: of the device,
+  // of which all chips have the same clock.
+  virtual void Sample(ProbeSample sample, uint64_t cycle) = 0;
   // After the cycle's sample.
   virtual void Command(const RowCommand&) {}
+  // Likewise, every kLinkCycles cycles: of a chip with links, to the sink of
+  // its first core.
+  static constexpr uint64_t kLinkCycles = 256;
+  virtual void Links(const ChipLinkCounts&, uint64_t /*cycle*/) {}
 };
 
 }  // namespace systole

@@ -80,9 +80,28 @@ function causesBetween(program, unit, a, b, causes) {
   return out;
 }
 
+// Of several cores: they have one axis, which the rounds divide, and what chips sent is what their periods have.
+function problemsOfCores(data) {
+  const found = [], { first, cycles } = data.rounds, all = data.programs[0].cycles;
+  data.programs.forEach((program, c) => { if (program.cycles !== all) found.push(`core ${c}: ${program.cycles} cycles, core 0 has ${all}`); });
+  let at = 0;
+  first.forEach((begin, r) => {
+    if (begin !== at) found.push(`round ${r} begins in cycle ${begin}, the one before ends in ${at}`);
+    at = begin + cycles[r];
+  });
+  if (at !== all) found.push(`the rounds have ${at} of ${all} cycles`);
+  for (const { chip, link, bytes, sent } of data.links.traffic) {
+    const sum = bytes.reduce((a, b) => a + b, 0);
+    if (sum !== sent) found.push(`chip ${chip}, link ${link}: its periods have ${sum} of ${sent} bytes`);
+  }
+  const explained = data.findings.reduce((a, f) => a + f.cycles, 0);
+  if (explained !== all * data.programs.length) found.push(`what all cores were spent on adds up to ${explained} of ${all * data.programs.length} cycles`);
+  return found;
+}
+
 // What does not add up, in words; nothing is well.
 function problems(data) {
-  const found = [];
+  const found = data.cores ? problemsOfCores(data) : [];
   data.programs.forEach((program, p) => {
     data.units.forEach((unit, u) => {
       const sums = new Array(data.causes.length).fill(0);
@@ -158,8 +177,39 @@ function activityBetween(data, program, a, b) {
 const runOf = (program, layer) => lastAtMost(program.starts, program.layers[layer].first, program.starts.length);
 function traceCommand(data, program, file, layer, what) {
   const run = program.starts ? runOf(program, layer) : data.programs.indexOf(program);
-  return `${data.command} --trace ${file}.fst${run > 0 ? ` --trace-run ${run}` : ""}${what && ` ${what}`}`;
+  const core = data.cores ? ` --trace-core ${data.programs.indexOf(program)}` : "";
+  return `${data.command} --trace ${file}.fst${core}${run > 0 ? ` --trace-run ${run}` : ""}${what && ` ${what}`}`;
 }
+// The round of a cycle, of several cores.
+const roundAt = (data, cycle) => lastAtMost(data.rounds.first, cycle, data.rounds.first.length);
+const exchangesAt = (data, cycle) => Boolean(data.rounds) && data.rounds.exchanges[Math.max(0, roundAt(data, cycle))] === 1;
+
+// Of each core: cycles of its programs in kernels and in collectives, cycles without a program, and those that wait for other cores.
+function coreTimes(data) {
+  const idle = data.causes.indexOf("no program"), waits = data.causes.indexOf("flag of another core"), sequencer = data.units.indexOf("sequencer");
+  return data.programs.map((program) => {
+    const times = { kernels: 0, collectives: 0, idle: 0, waits: 0 };
+    data.rounds.first.forEach((first, r) => {
+      const end = first + data.rounds.cycles[r], without = causesBetween(program, sequencer, first, end, data.causes.length)[idle];
+      times.idle += without;
+      times[data.rounds.exchanges[r] ? "collectives" : "kernels"] += end - first - without;
+    });
+    for (const f of program.findings) if (f.root_cause === waits) times.waits += f.cycles;
+    return times;
+  });
+}
+
+// Cycles of each layer on each core, by name: {name, op, shape, cycles: [by core]}, in the order of the first core that has it.
+function layersByCore(data) {
+  const rows = new Map();
+  data.programs.forEach((program, c) => program.layers.forEach((layer) => {
+    const key = JSON.stringify([layer.name, layer.op, layer.shape]);
+    if (!rows.has(key)) rows.set(key, { name: layer.name, op: layer.op, shape: layer.shape, first: layer.first, last: layer.last, cycles: data.programs.map(() => 0) });
+    rows.get(key).cycles[c] += layer.cycles;
+  }));
+  return [...rows.values()];
+}
+
 const AROUND = 32;  // cycles
 const commandFor = (data, program, layer) => {
   const own = program.layers.map((_, l) => l).filter((l) => !program.starts || runOf(program, l) === runOf(program, layer));
@@ -176,4 +226,4 @@ const commandOf = (data, program, i) => {
 const thousands = (n) => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 const percent = (a, b) => (b > 0 ? (100 * a / b).toFixed(1) : "0.0") + " %";
 
-if (typeof module !== "undefined") module.exports = { prepare, activityBetween, causesBetween, problems, searchIn, ceilingsOf, lastAtMost, commandFor, commandOf };
+if (typeof module !== "undefined") module.exports = { prepare, coreTimes, exchangesAt, layersByCore, activityBetween, causesBetween, problems, searchIn, ceilingsOf, lastAtMost, commandFor, commandOf };

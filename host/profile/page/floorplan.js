@@ -4,12 +4,14 @@
 // The core as a plan: each unit with what it does in a stretch of cycles, which moves.
 "use strict";
 
-// Blocks by number of the unit: load, weight loader, array, vector unit, store, sequencer, memory; x, y, width, height.
-const BLOCKS = [[160, 20, 150, 56], [160, 100, 150, 56], [560, 70, 190, 190], [790, 70, 150, 190], [160, 260, 150, 56], [160, 180, 150, 56], [10, 20, 110, 296]];
+// Blocks of the units: x, y, width, height.
+const BLOCKS = { load: [160, 20, 150, 56], "weight loader": [160, 100, 150, 56], array: [560, 70, 190, 190], "vector unit": [790, 70, 150, 190],
+  store: [160, 260, 150, 56], send: [560, 280, 190, 48], sequencer: [160, 180, 150, 56], memory: [10, 20, 110, 296] };
 const BUFFER = [360, 20, 150, 296];
 // Who gives data to whom: points of a line, and the unit that moves them.
-const WIRES = [["M120 48H160", 0], ["M310 48H360", 0], ["M120 128H160", 1], ["M310 128H345V10H655V70", 1], ["M120 208H160", 5], ["M510 165H560", 2],
-  ["M750 165H790", 3], ["M865 260V300H510", 3], ["M360 288H310", 4], ["M160 288H120", 4]];
+const WIRES = [["M120 48H160", "load"], ["M310 48H360", "load"], ["M120 128H160", "weight loader"], ["M310 128H345V10H655V70", "weight loader"],
+  ["M120 208H160", "sequencer"], ["M510 165H560", "array"], ["M750 165H790", "vector unit"], ["M865 260V270H510", "vector unit"], ["M360 288H310", "store"],
+  ["M160 288H120", "store"], ["M510 304H560", "send"], ["M750 304H790", "send"]];
 
 function svg(tag, attributes = {}, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -21,14 +23,15 @@ function svg(tag, attributes = {}, ...children) {
 // Unpacked once: what is drawn, and the function that draws a stretch.
 function planOf(data, program) {
   const root = svg("svg", { viewBox: "0 0 950 330", width: 950, height: 330, id: "plan", role: "img" });
-  const wires = WIRES.map(([d, unit]) => [svg("path", { d, fill: "none", "stroke-width": 3 }), unit]);
+  const wires = WIRES.filter(([, unit]) => data.units.includes(unit)).map(([d, unit]) => [svg("path", { d, fill: "none", "stroke-width": 3 }), data.units.indexOf(unit)]);
   root.append(...wires.map(([wire]) => wire));
   const box = ([x, y, width, height]) => svg("rect", { x, y, width, height, rx: 4, stroke: "#5c6878", fill: "#fff" });
   const words = (x, y, size = 12) => svg("text", { x, y, "font-size": size, fill: "#1c2430" });
-  const units = BLOCKS.map(([x, y, width, height], u) => {
+  const units = data.units.map((unit) => {
+    const [x, y, width, height] = BLOCKS[unit];
     const parts = { level: svg("rect", { x, width }), share: words(x + 6, y + 34, 11), what: words(x + 6, y + 49, 11), cause: words(x + 6, y + 64, 11), x, y, width, height };
     const name = words(x + 6, y + 18, 13);
-    name.textContent = data.units[u];
+    name.textContent = unit;
     root.append(box([x, y, width, height]), parts.level, name, parts.share, parts.what);
     if (height > 100) root.append(parts.cause);
     return parts;

@@ -11,11 +11,12 @@ const COLOURS = {
   "unified buffer port": "#a0682c", "accumulator port": "#7a4f9e", "weight FIFO full": "#cfe0b0",
   "memory busy": "#8c2f39", "memory latency": "#e8a33d", "refresh": "#7d6b00", "opening rows": "#d9c24a",
   "flag of load": "#f2b7a0", "flag of weight loader": "#eda6c4", "flag of array": "#9fc3ea", "flag of vector unit": "#c3aee6",
-  "flag of store": "#f3dc9b", "dispatch behind a full queue": "#6f7c8b", "fetch of descriptors": "#4d5a68",
-  "no work left": "#eef1f4", "no request": "#d5e3d8",
+  "flag of store": "#f3dc9b", "flag of send": "#8fd9c4", "flag of another core": "#ff5d3b", "network busy": "#5b1f8a", "dispatch behind a full queue": "#6f7c8b", "fetch of descriptors": "#4d5a68",
+  "no work left": "#eef1f4", "no program": "#fbf3c8", "no request": "#d5e3d8",
 };
 const BAND_COLOURS = ["#3f72af", "#5a9367", "#b5793c", "#8a5fa3", "#b04a5a", "#3d8b97", "#7b7f2f", "#66758a"];
 const CLIENTS = ["fetch", "weights", "loads", "stores"], CLIENT_COLOURS = ["#15202b", "#b5179e", "#2a4fd6", "#c75b00"];
+const COLLECTIVE_COLOUR = "#c2410c";
 const GUTTER = 128, AXIS = 22;
 
 // 1, 2 or 5 times a power of ten: cycles between the numbers of an axis of so many, each of which has room.
@@ -29,7 +30,7 @@ const layerColour = (layer) => (layer < 0 ? "#8a94a0" : BAND_COLOURS[layer % BAN
 class Timeline {
   constructor(canvas, tip, data) {
     Object.assign(this, { canvas, tip, data, program: null, from: 0, to: 1, selected: -1, found: new Set() });
-    this.onSelect = () => {};
+    this.onSelect = this.onCore = () => {};
     canvas.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
     canvas.addEventListener("pointerdown", (e) => this.press(e));
     canvas.addEventListener("pointermove", (e) => this.move(e));
@@ -39,27 +40,53 @@ class Timeline {
     new ResizeObserver(() => this.draw()).observe(canvas.parentElement);
   }
 
+  // Another core of the same run has the same axis: the view stays.
   show(program) {
+    const again = this.program !== null && Boolean(this.data.cores);
     this.program = program;
     this.selected = -1;
     this.rows = this.layout();
-    this.fit();
+    if (again) this.draw(); else this.fit();
   }
 
-  // Rows from the top: {y, height, label, kind, ...}.
-  layout() {
-    const p = this.program, rows = [];
-    let y = AXIS;
-    const add = (height, row, gap = 2) => { rows.push({ y, height, ...row }); y += height + gap; };
+  // Layers side by side that overlap; how many there are.
+  lanesOf(program) {
     const lanes = [];
-    p.layers.forEach((layer, l) => {
+    program.layers.forEach((layer) => {
       if (layer.last === 0) return;
       let lane = lanes.findIndex((end) => end < layer.first);
       if (lane < 0) lane = lanes.push(0) - 1;
       lanes[lane] = layer.last;
       layer.lane = lane;
     });
-    lanes.slice(0, 3).forEach((_, lane) => add(18, { kind: "layers", lane, label: lane === 0 ? "layers" : "" }));
+    return lanes.length;
+  }
+
+  // Of several cores: layers and causes of each, and the links, chip by chip.
+  layoutCores(add, skip) {
+    const { data } = this;
+    data.programs.forEach((program, core) => {
+      this.lanesOf(program);
+      const { chip } = data.cores[core];
+      if (core === 0 || data.cores[core - 1].chip !== chip) skip(4);
+      add(15, { kind: "layers", of: program, core, lane: 0, label: `core ${core}`, note: core === 0 || data.cores[core - 1].chip !== chip ? `chip ${chip}` : "" }, 1);
+      for (const unit of ["array", "vector unit", "send"].map((name) => data.units.indexOf(name)).filter((u) => u >= 0))
+        add(9, { kind: "causes", of: program, core, unit, label: data.units[unit], soft: true, fine: true }, 1);
+      skip(3);
+      if (core + 1 < data.cores.length && data.cores[core + 1].chip === chip) return;
+      data.links.traffic.filter((t) => t.chip === chip).forEach((t) => add(13, { kind: "link", traffic: t, label: `  link ${t.link}`, soft: true }, 1));
+    });
+    skip(12);
+  }
+
+  // Rows from the top: {y, height, label, kind, ...}; `of`: of another program than the one that is shown.
+  layout() {
+    const p = this.program, rows = [];
+    let y = AXIS;
+    const add = (height, row, gap = 2) => { rows.push({ y, height, ...row }); y += height + gap; };
+    if (this.data.cores) this.layoutCores(add, (height) => { y += height; });
+    const core = this.data.cores ? `core ${this.data.programs.indexOf(p)}: layers` : "layers";
+    [...Array(Math.min(3, this.lanesOf(p))).keys()].forEach((lane) => add(18, { kind: "layers", lane, label: lane === 0 ? core : "" }));
     this.data.units.forEach((unit, u) => {
       y += 5;
       const count = Math.min(4, [...p.rows.keys()].filter((k) => k.startsWith(u + "/")).length);
@@ -108,9 +135,11 @@ class Timeline {
       g.fillStyle = "#f4f6f9";
       g.fillRect(GUTTER, row.y, width - GUTTER, row.height);
       g.fillStyle = row.soft ? "#5c6878" : "#1c2430";
-      g.fillText(row.soft ? "  causes" : row.label, 8, row.y + row.height / 2);
+      g.font = `${row.fine ? 9 : 11}px system-ui, sans-serif`;
+      g.fillText(row.soft && !row.label ? "  causes" : row.fine ? `    ${row.label}` : row.label, 8, row.y + row.height / 2);
+      g.font = "11px system-ui, sans-serif";
       g.fillStyle = "#5c6878";
-      if (row.note) g.fillText(row.note, 8, row.y + row.height / 2 + 14);
+      if (row.note) g.fillText(row.note, row.of ? 80 : 8, row.y + row.height / 2 + (row.of ? 0 : 14));
       g.save();
       g.beginPath();
       g.rect(GUTTER, row.y, width - GUTTER, row.height);
@@ -150,9 +179,9 @@ class Timeline {
   }
 
   layers(g, row) {
-    this.program.layers.forEach((layer, l) => {
+    (row.of || this.program).layers.forEach((layer, l) => {
       if (layer.last && layer.lane === row.lane && layer.last >= this.from && layer.first <= this.to) {
-        this.box(g, this.x(layer.first), this.x(layer.last + 1), row, layer.name, layerColour(l));
+        this.box(g, this.x(layer.first), this.x(layer.last + 1), row, layer.name, exchangesAt(this.data, layer.first) ? COLLECTIVE_COLOUR : layerColour(l));
       }
     });
   }
@@ -184,7 +213,7 @@ class Timeline {
 
   // A column a pixel: its causes by their share of the cycles.
   causes(g, row) {
-    const p = this.program, names = this.data.causes, { starts, kinds } = p.units[row.unit];
+    const p = row.of || this.program, names = this.data.causes, { starts, kinds } = p.units[row.unit];
     if (this.scale >= 1) {
       for (let i = Math.max(0, lastAtMost(starts, this.from, kinds.length)); i < kinds.length && starts[i] < this.to; ++i) {
         g.fillStyle = COLOURS[names[kinds[i]]];
@@ -218,6 +247,19 @@ class Timeline {
         g.fillStyle = CLIENT_COLOURS[c];
         g.fillRect(this.x(t * cycles), y, Math.max(1, cycles * step * this.scale), height);
       }
+    }
+  }
+
+  // Payload a cycle of a link; full height is what it carries with heads and all.
+  link(g, row) {
+    const { cycles, rate } = this.data.links, { bytes } = row.traffic;
+    const step = Math.max(1, Math.floor(1 / (cycles * this.scale)));
+    for (let t = Math.max(0, Math.floor(this.from / cycles)); t < bytes.length && t * cycles < this.to; t += step) {
+      let sum = 0;
+      for (let i = t; i < Math.min(t + step, bytes.length); ++i) sum += bytes[i];
+      const height = row.height * Math.min(1, sum / (step * cycles * rate));
+      g.fillStyle = COLLECTIVE_COLOUR;
+      g.fillRect(this.x(t * cycles), row.y + row.height - height, Math.max(1, cycles * step * this.scale), height);
     }
   }
 
@@ -262,7 +304,7 @@ class Timeline {
     for (const [, to] of this.program.posts.get(this.selected) || []) line(this.selected, to, "#1f5fbf");
   }
   middleOf(i) {
-    const d = this.program.descriptors, row = this.rows.find((r) => r.kind === "bars" && r.unit === d.queue[i] && r.row === d.row[i]);
+    const d = this.program.descriptors, row = this.rows.find((r) => r.kind === "bars" && !r.of && r.unit === d.queue[i] && r.row === d.row[i]);
     return row ? row.y + row.height / 2 : null;
   }
 
@@ -270,7 +312,7 @@ class Timeline {
   at(x, y) {
     const row = this.rows.find((r) => y >= r.y && y < r.y + r.height);
     if (!row || x < GUTTER) return {};
-    const c = this.cycle(x), p = this.program, d = p.descriptors;
+    const c = this.cycle(x), p = row.of || this.program, d = p.descriptors, core = row.core;
     if (row.kind === "bars") {
       const slack = 2 / this.scale;
       const list = p.rows.get(row.unit + "/" + row.row), i = list.find((k) => d.start[k] - slack <= c && c <= d.end[k] + 1 + slack);
@@ -280,11 +322,16 @@ class Timeline {
     if (row.kind === "causes") {
       const counts = causesBetween(p, row.unit, c, c + Math.max(1, 1 / this.scale), this.data.causes.length), all = counts.reduce((a, b) => a + b, 0);
       const lines = [...counts].map((n, k) => [n, k]).filter(([n]) => n > 0).sort((a, b) => b[0] - a[0]).slice(0, 5);
-      return { text: `${this.data.units[row.unit]} at ${thousands(c)}\n` + lines.map(([n, k]) => `${percent(n, all).padStart(8)}  ${this.data.causes[k]}`).join("\n") };
+      return { core, text: `${core === undefined ? "" : `core ${core}, `}${this.data.units[row.unit]} at ${thousands(c)}\n` + lines.map(([n, k]) => `${percent(n, all).padStart(8)}  ${this.data.causes[k]}`).join("\n") };
     }
     if (row.kind === "layers") {
       const layer = p.layers.find((l) => l.lane === row.lane && l.last && l.first <= c && c <= l.last);
-      return layer ? { layer, text: `${layer.name}: ${layer.op} ${layer.shape}\n${thousands(layer.cycles)} cycles of the program` } : {};
+      if (!layer) return { core };
+      return { core, layer, text: `${core === undefined ? "" : `core ${core}: `}${layer.name}: ${layer.op} ${layer.shape}\n${thousands(layer.cycles)} cycles of the program` };
+    }
+    if (row.kind === "link") {
+      const { cycles, rate } = this.data.links, t = Math.floor(c / cycles), bytes = row.traffic.bytes[t] || 0;
+      return { text: `chip ${row.traffic.chip}, link ${row.traffic.link}\n${thousands(t * cycles)} on: ${(bytes / cycles).toFixed(2)} bytes of payload a cycle, of ${rate}` };
     }
     if (row.kind === "traffic") {
       const t = Math.floor(c / p.traffic.cycles);
@@ -326,7 +373,8 @@ class Timeline {
     const moved = this.drag && this.drag.moved;
     this.drag = null;
     if (moved) return;
-    const { descriptor, layer } = this.at(e.offsetX, e.offsetY);
+    const { descriptor, layer, core } = this.at(e.offsetX, e.offsetY);
+    if (core !== undefined && this.data.programs[core] !== this.program) { this.onCore(core); return; }
     if (layer) this.zoomTo(layer.first - 0.05 * (layer.last - layer.first), layer.last + 0.05 * (layer.last - layer.first));
     this.select(descriptor === undefined ? -1 : descriptor);
   }
@@ -349,4 +397,4 @@ class Timeline {
   }
 }
 
-if (typeof module !== "undefined") module.exports = { COLOURS, CLIENT_COLOURS, axisStep };
+if (typeof module !== "undefined") module.exports = { COLOURS, CLIENT_COLOURS, COLLECTIVE_COLOUR, axisStep };

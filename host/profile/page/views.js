@@ -37,7 +37,8 @@ function drawDetails(root, data, program, timeline, i) {
   root.replaceChildren();
   if (i < 0) {
     root.append(make("h2", {}, "Timeline"), make("p", { class: "note" }, "Wheel or w, s: zoom. Drag or a, d: move. 0: all. Click a bar: its descriptor, what it waited for, how to record it. " +
-      "Left, right: the next of its queue. f: zoom to it. /: search, Enter: the next one found. A thin grey bar before a bar: the descriptor was at the head of its queue and waited."));
+      "Left, right: the next of its queue. f: zoom to it. /: search, Enter: the next one found. A thin grey bar before a bar: the descriptor was at the head of its queue and waited." +
+      (data.cores ? " At the top: the layers of all cores, the causes of three units of each, and the payload of the links, all on the same cycles. Click a core's row: its units, below." : "")));
     return;
   }
   const d = program.descriptors, layer = program.layers[d.layer[i]];

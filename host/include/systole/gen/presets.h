@@ -92,6 +92,8 @@ struct Preset : CoreConfig {
   }
   // Bytes that a core reaches: its own memory, then the other core's.
   constexpr uint64_t reach_bytes() const { return memory_bytes() * chip.cores; }
+  // Bytes of a flit of the links (docs/link.md).
+  constexpr int64_t flit_bytes() const { return chip.link_bytes == 0 ? 16 : chip.link_bytes > 16 ? 64 : 4 * chip.link_bytes; }
 };
 
 inline constexpr std::array<Preset, 12> kPresets = {{

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// The programs of several cores that links join (host/runtime/board.h), on one
+// axis of cycles. Their programs start in sets, the rounds. A program begins
+// with its round. In a round with exchanges, in which cores wait for each
+// other, it begins as much later as it was started after the first one.
+//
+//   CoresRecorder recorder(8, preset);
+//   client_options.listeners = recorder.listeners();
+//   client_options.device.probes = recorder.probes();
+//   ... a run ...
+//   const auto joined = recorder.Join();
+#ifndef SYSTOLE_HOST_PROFILE_CORES_H_
+#define SYSTOLE_HOST_PROFILE_CORES_H_
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "host/profile/join.h"
+#include "host/profile/module_recorder.h"
+#include "systole/device.h"
+
+namespace systole::profile {
+
+// A set of programs that started together.
+struct Round {
+  uint64_t first = 0, cycles = 0;
+  bool exchanges = false;  // of values between cores
+};
+
+// What a chip sent over a link to another one.
+struct LinkTraffic {
+  int chip = 0, link = 0;  // X+, X-, Y+, Y-
+  // Bytes of payload in periods of ProbeSink::kLinkCycles; a packet counts when
+  // the other chip has it.
+  std::vector<uint32_t> bytes;
+  LinkCounts counts;  // of all rounds
+};
+// The most bytes of so many cycles in a row, which are some packets' time.
+inline constexpr uint64_t kBusyCycles = 4 * ProbeSink::kLinkCycles;
+uint64_t BusiestOf(const LinkTraffic& traffic);
+inline constexpr std::array<const char*, 4> kLinkNames = {"X+", "X-", "Y+",
+                                                          "Y-"};
+
+struct JoinedCores {
+  Torus torus;
+  std::vector<Joined> cores;  // all of the same number of cycles
+  std::vector<Round> rounds;
+  std::vector<LinkTraffic> links;
+  uint64_t cycles = 0;
+};
+
+class CoresRecorder {
+ public:
+  // cores: the first ones of as many chips as they need.
+  CoresRecorder(int cores, const Preset& preset);
+
+  std::vector<runtime::CoreListener*> listeners();
+  std::vector<ProbeSink*> probes();
+
+  // Forgets the run before. Not while one is under way.
+  void Begin();
+  // kInternal: a recording does not agree with the RTL's
+  // counters, or what chips sent is not what their neighbours received.
+  absl::StatusOr<JoinedCores> Join();
+  // Programs of all cores that were run, and that were recorded.
+  size_t started() const;
+  size_t recorded() const { return recorded_; }
+  // Sums over the recorded programs.
+  const RunStats& stats() const { return stats_; }
+
+ private:
+  // origins: of each round, its first cycle as one of the device.
+  void AddLinks(int chip, const std::vector<uint64_t>& origins,
+                JoinedCores& joined) const;
+
+  const Preset& preset_;
+  std::deque<ModuleRecorder> recorders_;  // by core
+  size_t recorded_ = 0;
+  RunStats stats_;
+};
+
+// kInternal: what a chip sent over a link is not what its neighbour received.
+absl::Status CheckLinks(const JoinedCores& joined);
+
+// All cores' layers of one name, operation and shape as one.
+struct MergedCores {
+  Program program;                            // layers
+  Analysis analysis;                          // sums over the cores
+  std::vector<std::vector<uint64_t>> cycles;  // by layer, by core
+};
+MergedCores Merge(const JoinedCores& joined);
+
+}  // namespace systole::profile
+
+#endif  // SYSTOLE_HOST_PROFILE_CORES_H_
