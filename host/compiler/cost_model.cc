@@ -269,8 +269,11 @@ Timeline Simulate(const Sequence& sequence) {
     for (const int d : steps[i].after) {
       if (d >= 0) at = std::max(at, t.end[d]);
     }
-    for (const int d : like[i])
-      at = std::max(at, t.end[d] == kNever ? kNever : t.end[d] + kPostLatency);
+    for (const int d : like[i]) {
+      at = std::max(at, t.end[d] == kNever
+                            ? kNever
+                            : t.end[d] + kPostLatency + steps[i].slack);
+    }
     if (queue_of[i] == mq && feeder[i] >= 0) {
       const int64_t begun = t.start[feeder[i]];
       at = std::max(at, begun == kNever

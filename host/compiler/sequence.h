@@ -44,6 +44,8 @@ struct Step {
   std::vector<Access> touches;
   int64_t cycles = 0;  // in addition to CostOf(descriptor)
   Dependences after = kNoDependences;
+  // Cycles by which what it waits for may come later than expected.
+  int64_t slack = 0;
 
   isa::Queue queue() const { return QueueOf(descriptor); }
 };

@@ -37,7 +37,7 @@ Preset BesideCollectives(const Preset& preset) {
 
 absl::StatusOr<KernelProgram> CompileCollective(
     const compiler::AllReduceSpec& spec, int position,
-    const compiler::Stretch& stretch, const Preset& preset) {
+    const compiler::Stretch& stretch, int64_t slack, const Preset& preset) {
   const auto size = static_cast<int>(spec.group.size());
   const bool gathers =
       spec.phase == compiler::AllReduceSpec::Phase::kAllGather;
@@ -74,7 +74,8 @@ absl::StatusOr<KernelProgram> CompileCollective(
   if (!part.ok()) return part.status();
   const compiler::Timeline timeline = compiler::Simulate(part->sequence);
   std::vector<isa::Descriptor> descriptors;
-  for (const compiler::Step& step : part->sequence.steps) {
+  for (compiler::Step& step : part->sequence.steps) {
+    step.slack = slack;
     descriptors.push_back(step.descriptor);
     const compiler::Cost cost = compiler::CostOf(step.descriptor, preset);
     const int64_t bytes = cost.beats * preset.beat_bytes();

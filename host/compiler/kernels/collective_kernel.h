@@ -31,7 +31,7 @@ Preset BesideCollectives(const Preset& preset);
 // CompileAllReduce.
 absl::StatusOr<KernelProgram> CompileCollective(
     const compiler::AllReduceSpec& spec, int position,
-    const compiler::Stretch& stretch, const Preset& preset);
+    const compiler::Stretch& stretch, int64_t slack, const Preset& preset);
 
 }  // namespace systole::lanes
 

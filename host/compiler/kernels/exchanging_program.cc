@@ -19,6 +19,9 @@ using compiler::AllReduceSpec;
 
 // Of a stretch: others that are needed first wait for its end.
 constexpr int64_t kStretchCycles = 6000;
+// Cores come apart while they compute: longer collectives do not wait for each
+// piece of others as soon as it can be there.
+const int64_t kLongCycles = 10000, kSlack = getenv("SLACK") ? atoi(getenv("SLACK")) : 3000;
 // Of each level of each phase, beyond the bytes.
 constexpr int64_t kLevelCycles = 400;
 
@@ -50,13 +53,118 @@ bool Share(const std::vector<int>& a, const std::vector<int>& b) {
                      [&](int slot) { return Has(b, slot); });
 }
 
+using Parts = std::vector<ExchangingProgram::Part>;
+
+// Puts parts in the order in which they can start: kernels one after the other,
+// and longer collectives. What comes first in the list goes first if it can.
+class PartOrder {
+ public:
+  PartOrder(const Parts& parts, const Exchanges& exchanges,
+            const Preset& preset)
+      : parts_(parts) {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const PlanStep& step = parts[i].step;
+      if (i > 0 && step.kernel && step.beside) {
+        units_.back().parts.push_back(i);
+        continue;
+      }
+      Unit& unit = units_.emplace_back();
+      unit.parts = {i};
+      unit.computes = step.kernel.has_value();
+      unit.cycles = unit.computes
+                        ? step.kernel->expected_cycles
+                        : CollectiveCycles(exchanges.Of(*step.node, 0)->spec,
+                                           preset);
+    }
+    for (size_t u = 0; u < units_.size(); ++u) {
+      for (size_t v = 0; v < u; ++v)
+        if (Depends(units_[u], units_[v])) units_[u].after.push_back(v);
+    }
+  }
+
+  // Numbers of parts.
+  std::vector<size_t> Run() {
+    std::vector<std::pair<int64_t, size_t>> starts;
+    int64_t compute = 0, links = 0;
+    while (starts.size() < units_.size()) {
+      size_t next = units_.size();
+      int64_t at = 0;
+      for (size_t u = 0; u < units_.size(); ++u) {
+        if (units_[u].end >= 0) continue;
+        int64_t start = ReadyAt(units_[u]);
+        if (start < 0) continue;
+        if (units_[u].computes) start = std::max(start, compute);
+        if (Occupies(units_[u])) start = std::max(start, links);
+        if (next < units_.size() && start >= at) continue;
+        next = u;
+        at = start;
+      }
+      Unit& unit = units_[next];
+      unit.end = at + unit.cycles;
+      if (unit.computes) compute = unit.end;
+      if (Occupies(unit)) links = unit.end;
+      starts.emplace_back(at, next);
+    }
+    std::stable_sort(
+        starts.begin(), starts.end(),
+        [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<size_t> order;
+    for (const auto& [start, u] : starts)
+      order.insert(order.end(), units_[u].parts.begin(), units_[u].parts.end());
+    return order;
+  }
+
+ private:
+  // A kernel with those beside it, or a collective.
+  struct Unit {
+    std::vector<size_t> parts, after;
+    bool computes = false;
+    int64_t cycles = 0, end = -1;
+  };
+
+  bool Depends(const Unit& later, const Unit& before) const {
+    for (const size_t i : later.parts) {
+      const PlanStep& a = parts_[i].step;
+      for (const size_t j : before.parts) {
+        const PlanStep& b = parts_[j].step;
+        // What is changed in place was read before, and is read afterwards.
+        if (!a.updates.empty() || !b.updates.empty() ||
+            Share(a.inputs, b.outputs))
+          return true;
+      }
+    }
+    return false;
+  }
+  bool Occupies(const Unit& unit) const {
+    return !unit.computes && unit.cycles > kLongCycles;
+  }
+  int64_t ReadyAt(const Unit& unit) const {
+    int64_t at = 0;
+    for (const size_t u : unit.after) {
+      if (units_[u].end < 0) return -1;
+      at = std::max(at, units_[u].end);
+    }
+    return at;
+  }
+
+  const Parts& parts_;
+  std::vector<Unit> units_;
+};
+
+Parts Ordered(Parts parts, const Exchanges& exchanges, const Preset& preset) {
+  Parts ordered;
+  for (const size_t i : PartOrder(parts, exchanges, preset).Run())
+    ordered.push_back(std::move(parts[i]));
+  return ordered;
+}
+
 }  // namespace
 
 ExchangingProgram::ExchangingProgram(std::vector<Part> parts,
                                      std::vector<int64_t> bytes,
                                      const Exchanges& exchanges,
                                      const Preset& preset)
-    : parts_(std::move(parts)),
+    : parts_(Ordered(std::move(parts), exchanges, preset)),
       bytes_(std::move(bytes)),
       exchanges_(exchanges),
       preset_(preset) {
@@ -82,6 +190,13 @@ ExchangingProgram::ExchangingProgram(std::vector<Part> parts,
       bytes_.push_back(own.scratch_bytes);
     }
   }
+}
+
+std::vector<std::vector<const ir::Node*>> ExchangingProgram::kernels() const {
+  std::vector<std::vector<const ir::Node*>> all;
+  for (const Part& part : parts_)
+    if (part.step.kernel) all.push_back(part.step.kernels[0]);
+  return all;
 }
 
 absl::Status ExchangingProgram::Check() const {
@@ -179,11 +294,12 @@ absl::StatusOr<KernelProgram> ExchangingProgram::For(
     const int64_t cycles = CollectiveCycles(spec, preset_);
     const int64_t length = std::max<int64_t>(
         1, count * kStretchCycles / std::max<int64_t>(cycles, 1));
+    const int64_t slack = cycles > kLongCycles ? kSlack : 0;
     const OrderedCollective place = PlaceOf(i, number, stretches);
     for (int64_t at = 0; at < count; at += length) {
       const compiler::Stretch stretch{at, std::min(at + length, count)};
       auto program =
-          CompileCollective(spec, member.position, stretch, preset_);
+          CompileCollective(spec, member.position, stretch, slack, preset_);
       if (!program.ok()) return program.status();
       programs.push_back(*std::move(program));
       stretches[i].push_back(static_cast<int>(linked.size()));

@@ -64,6 +64,8 @@ class ExchangingProgram {
                     const Exchanges& exchanges, const Preset& preset);
 
   const std::vector<Collective>& collectives() const { return collectives_; }
+  // Nodes of the kernels, by tag; the collectives' tags follow.
+  std::vector<std::vector<const ir::Node*>> kernels() const;
   // Processes by position.
   const std::vector<int>& group() const {
     return collectives_[0].member.spec.group;

@@ -184,6 +184,7 @@ class StepLinker {
       const std::vector<int64_t>& bytes, PlanStep& all) const {
     auto program = std::make_shared<ExchangingProgram>(
         std::move(parts), bytes, *exchanges_, preset_);
+    all.kernels = program->kernels();
     for (const ExchangingProgram::Collective& own : program->collectives())
       all.kernels.push_back({own.node});
     std::vector<int> cores(program->group().size());

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+//
+// Collectives in programs of kernels: they run at the same time as kernels that
+// do not need them.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "host/compiler/kernels/collective_order.h"
+#include "tests/runtime/devices.h"
+#include "tests/runtime/random_collective.h"
+#include "verif/golden/hlo/interpreter.h"
+
+namespace systole::runtime {
+namespace {
+
+using ir::Literals;
+using testing::ElementsAre;
+
+// A gradient that is exchanged, and a chain of products that does not need it.
+std::string Gradient(int64_t elements) {
+  return absl::StrCat("%g = f32[", elements, "] parameter(), name=\"g\"\n%gg = f32[",
+                      elements, "] hlo.multiply(%g, %g)\n%sum = f32[", elements,
+                      "] hlo.all_reduce(%gg), group_size=1, channel=1, "
+                      "use_global_device_ids=true ADD\n%out = f32[",
+                      elements, "] hlo.add(%sum, %g)\n");
+}
+std::string Products(int count) {
+  std::string text = "%x0 = f32[64,64] parameter(), name=\"x\"\n";
+  for (int i = 0; i < count; ++i) {
+    absl::StrAppend(&text, "%p", i, " = f32[64,64] hlo.dot_general(%x", i,
+                    ", %x", i,
+                    "), lhs_contracting=[1], rhs_contracting=[0]\n%x", i + 1,
+                    " = f32[64,64] hlo.tanh(%p", i, ")\n");
+  }
+  return text;
+}
+
+class BesideTest : public testing::Test {
+ protected:
+  // Runs on four devices and compares with the golden model; cycles from begin
+  // to end.
+  uint64_t Check(const std::string& text, const std::string& outputs,
+                 int programs) {
+    constexpr int kProcesses = 4;
+    const auto module = Module(text, outputs);
+    if (module == nullptr) return 0;
+    std::vector<Literals> inputs(kProcesses);
+    for (Literals& own : inputs) {
+      for (const ir::Node* input : module->inputs())
+        own.push_back(Random(rng_, input->type));
+    }
+    const auto wanted = golden::RunHlo(*module, 1, kProcesses, inputs);
+    EXPECT_TRUE(wanted.ok()) << wanted.status();
+    const auto executable = client_->Compile(module->Clone(), {1, kProcesses});
+    EXPECT_TRUE(executable.ok()) << executable.status();
+    if (!wanted.ok() || !executable.ok()) return 0;
+    const auto got = RunOn(*client_, **executable, inputs);
+    EXPECT_TRUE(got.ok()) << got.status();
+    if (!got.ok()) return 0;
+    EXPECT_EQ(*got, *wanted);
+    CoreWork work = client_->device(0).TakeWork();
+    if (Links()) EXPECT_EQ(work.programs, programs);
+    return work.stats.cycles;
+  }
+
+  std::mt19937_64 rng_{21};
+  const std::unique_ptr<Client> client_ = MakeClient(4);
+};
+
+TEST_F(BesideTest, OneProgramTakesLessThanTwo) {
+  const uint64_t exchange =
+      Check(Gradient(16384), "%out as \"out\"", /*programs=*/1);
+  const uint64_t products =
+      Check(Products(12), "%x12 as \"x\"", /*programs=*/1);
+  const uint64_t both =
+      Check(Gradient(16384) + Products(12), "%out as \"out\", %x12 as \"x\"",
+            /*programs=*/1);
+  if (g_backend != "rtl") return;  // the simulator has no cycles
+  EXPECT_LT(both, exchange + products * 3 / 4);
+  EXPECT_GE(both, std::max(exchange, products));
+}
+
+// What is exchanged again, and several at once, of all sizes.
+TEST_F(BesideTest, ChainsOfCollectives) {
+  for (const int64_t elements : {1, 100, 4096, 20000}) {
+    const std::string type = absl::StrCat("f32[", elements, "]");
+    const std::string all = ", group_size=1, channel=1, "
+                            "use_global_device_ids=true ADD\n";
+    Check(absl::StrCat("%a = ", type, " parameter(), name=\"a\"\n%b = ", type,
+                       " hlo.all_reduce(%a)", all, "%c = ", type,
+                       " hlo.multiply(%b, %a)\n%d = ", type,
+                       " hlo.all_reduce(%c)", all, "%e = ", type,
+                       " hlo.all_reduce(%d)", all, "%f = ", type,
+                       " hlo.subtract(%e, %b)\n", Products(3)),
+          "%f as \"f\", %d as \"d\", %x3 as \"x\"", /*programs=*/1);
+  }
+}
+
+// What a kernel needs first goes first; a kernel waits for what it needs.
+TEST(CollectiveOrderTest, ShortOnesGoBetweenStretches) {
+  // Three stretches after kernel 0 that only the end needs; one after kernel 1
+  // that kernel 2 needs.
+  std::vector<lanes::OrderedCollective> collectives(4);
+  for (int i = 0; i < 3; ++i) collectives[i] = {0, 4, {}, 100};
+  collectives[3] = {1, 2, {}, 10};
+  const lanes::CollectiveOrder order =
+      lanes::OrderCollectives({50, 80, 70, 60}, collectives);
+  EXPECT_THAT(order.order, ElementsAre(0, 3, 1, 2));
+  EXPECT_THAT(order.starts, ElementsAre(50, 160, 260, 150));
+  EXPECT_THAT(order.kernels, ElementsAre(0, 50, 160, 230));
+}
+
+TEST(CollectiveOrderTest, OneNeedsAnother) {
+  std::vector<lanes::OrderedCollective> collectives(2);
+  collectives[0] = {-1, 1, {}, 30};
+  collectives[1] = {0, 2, {0}, 20};
+  const lanes::CollectiveOrder order =
+      lanes::OrderCollectives({10, 10, 10}, collectives);
+  EXPECT_THAT(order.order, ElementsAre(0, 1));
+  EXPECT_THAT(order.starts, ElementsAre(0, 30));
+  EXPECT_THAT(order.kernels, ElementsAre(0, 30, 50));
+}
+
+}  // namespace
+}  // namespace systole::runtime
