@@ -47,7 +47,7 @@ if (process.argv[4] === "--cores") {
   });
   const layers = page.layersByCore(data);
   data.programs.forEach((p, c) => assert.strictEqual(layers.reduce((sum, l) => sum + l.cycles[c], 0), p.layers.reduce((sum, l) => sum + l.cycles, 0)));
-  const sums = data.programs.map((p) => p.layers.filter((l) => page.exchangesAt(data, l.first)));
+  const sums = data.programs.map((p) => p.layers.filter((l) => l.collective));
   sums.forEach((found) => assert(found.length === 1 && found[0].op === "hlo.all_reduce", "the sum is a collective"));
   assert(page.commandFor(data, data.programs[3], 0).endsWith(" --trace layer0.fst --trace-core 3 --trace-layer 0"), page.commandFor(data, data.programs[3], 0));
   console.log(`page: ${data.programs.length} cores, ${seeds} seeded faults seen`);

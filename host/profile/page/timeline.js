@@ -181,7 +181,7 @@ class Timeline {
   layers(g, row) {
     (row.of || this.program).layers.forEach((layer, l) => {
       if (layer.last && layer.lane === row.lane && layer.last >= this.from && layer.first <= this.to) {
-        this.box(g, this.x(layer.first), this.x(layer.last + 1), row, layer.name, exchangesAt(this.data, layer.first) ? COLLECTIVE_COLOUR : layerColour(l));
+        this.box(g, this.x(layer.first), this.x(layer.last + 1), row, layer.name, layer.collective ? COLLECTIVE_COLOUR : layerColour(l));
       }
     });
   }
