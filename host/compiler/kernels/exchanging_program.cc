@@ -35,10 +35,10 @@ int64_t CollectiveCycles(const AllReduceSpec& spec, const Preset& preset) {
   while (int64_t{1} << levels < size) ++levels;
   const int64_t memory = 2 * phases * bytes / preset.beat_bytes();
   const int64_t cores = std::min<int64_t>(preset.chip.cores, size);
-  const int64_t links =
-      size == cores ? 0
-                    : phases * bytes * (size - cores) / size * 17 /
-                          (2 * 16 * preset.chip.link_bytes);
+  const int64_t links = size == cores
+                            ? 0
+                            : phases * bytes * (size - cores) / size * 17 /
+                                  (2 * 16 * preset.chip.link_bytes);
   return std::max(memory, links) + phases * levels * kLevelCycles;
 }
 
@@ -76,8 +76,7 @@ ExchangingProgram::ExchangingProgram(std::vector<Part> parts,
     own.others = static_cast<int>(bytes_.size());
     for (size_t other = 1; other < own.member.spec.group.size(); ++other) {
       for (const std::vector<int>* operands : {&own.in, &own.out}) {
-        for (const int operand : *operands)
-          bytes_.push_back(bytes_[operand]);
+        for (const int operand : *operands) bytes_.push_back(bytes_[operand]);
       }
       bytes_.push_back(own.scratch_bytes);
     }
@@ -147,8 +146,7 @@ absl::StatusOr<KernelProgram> ExchangingProgram::For(
       const int64_t offset =
           members.back().position * members.back().part_bytes[v];
       if (offset == 0) continue;
-      const auto made =
-          static_cast<int>(bytes_.size() + operand_parts.size());
+      const auto made = static_cast<int>(bytes_.size() + operand_parts.size());
       operand_parts.push_back({made, own.out[v], offset});
       value_of[own.out[v]] = made;
     }
@@ -182,16 +180,15 @@ absl::StatusOr<KernelProgram> ExchangingProgram::For(
     const OrderedCollective place = PlaceOf(i, number, stretches);
     for (int64_t at = 0; at < count; at += length) {
       const compiler::Stretch stretch{at, std::min(at + length, count)};
-      auto program =
-          CompileCollective(spec, member.position, stretch, preset_);
+      auto program = CompileCollective(spec, member.position, stretch, preset_);
       if (!program.ok()) return program.status();
       programs.push_back(*std::move(program));
       stretches[i].push_back(static_cast<int>(linked.size()));
       LinkedCollective& part = linked.emplace_back();
       part.tag = static_cast<int>(kernels.size()) + number[i];
       part.place = place;
-      part.place.cycles = std::max<int64_t>(
-          1, cycles * (stretch.end - stretch.begin) / count);
+      part.place.cycles =
+          std::max<int64_t>(1, cycles * (stretch.end - stretch.begin) / count);
       for (const std::vector<int>* operands : {&own.in, &own.out})
         part.operands.insert(part.operands.end(), operands->begin(),
                              operands->end());
