@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "host/compiler/access.h"
 
 namespace systole::profile {
 namespace {
@@ -44,6 +45,30 @@ void Add(const LinkCounts& from, const LinkCounts& to, LinkCounts& sum) {
 }
 
 }  // namespace
+
+std::vector<bool> CollectivesOf(const Program& program) {
+  std::vector<bool> collectives(program.layers.size());
+  const Preset* preset = FindPreset(program.preset);
+  const uint32_t flags = preset == nullptr ? 0 : ForeignFlags(*preset);
+  for (const isa::Descriptor& descriptor : program.descriptors) {
+    const isa::Header header = isa::Halt::Decode(descriptor).header;
+    const isa::Queue queue = compiler::QueueOf(descriptor);
+    if (queue == isa::Queue::kNone) continue;  // a halt is of no layer
+    const bool exchanges = queue == isa::Queue::kSend ||
+                           ((header.wait_mask | header.post_mask) & flags) != 0;
+    if (exchanges && header.tag < collectives.size())
+      collectives[header.tag] = true;
+  }
+  return collectives;
+}
+
+uint64_t CollectiveCycles(const JoinedCores& joined, size_t core) {
+  const std::vector<LayerCycles>& layers = joined.cores[core].analysis.layers;
+  uint64_t sum = 0;
+  for (size_t l = 0; l < layers.size(); ++l)
+    sum += joined.collectives[core][l] ? layers[l].cycles : 0;
+  return sum;
+}
 
 CoresRecorder::CoresRecorder(int cores, const Preset& preset)
     : preset_(preset) {
@@ -98,7 +123,11 @@ absl::StatusOr<JoinedCores> CoresRecorder::Join() {
       }
       Begun& round = begun[of.round];
       round.origin = std::min(round.origin, recording.begin);
-      round.exchanges |= of.exchanges;
+      const std::vector<bool> collectives =
+          CollectivesOf(recorder.programs()[i]);
+      round.exchanges |=
+          of.exchanges || std::find(collectives.begin(), collectives.end(),
+                                    true) != collectives.end();
       stats_.Add(stats);
       ++recorded_;
     }
@@ -141,6 +170,7 @@ absl::StatusOr<JoinedCores> CoresRecorder::Join() {
                         rounds[number].first + behind(number, of)});
     });
     joined.cores.push_back(profile::Join(pieces, joined.cycles));
+    joined.collectives.push_back(CollectivesOf(joined.cores.back().program));
   }
   for (int chip = 0; chip < torus.chips(); ++chip)
     AddLinks(chip, origins, joined);

@@ -29,8 +29,12 @@ namespace systole::profile {
 // A set of programs that started together.
 struct Round {
   uint64_t first = 0, cycles = 0;
-  bool exchanges = false;  // of values between cores
+  bool exchanges = false;  // a program exchanges values with other cores
 };
+
+// Of each layer of a program, whether it exchanges values with other cores: it
+// sends, or posts or waits for flags between cores.
+std::vector<bool> CollectivesOf(const Program& program);
 
 // What a chip sent over a link to another one.
 struct LinkTraffic {
@@ -49,6 +53,7 @@ inline constexpr std::array<const char*, 4> kLinkNames = {"X+", "X-", "Y+",
 struct JoinedCores {
   Torus torus;
   std::vector<Joined> cores;  // all of the same number of cycles
+  std::vector<std::vector<bool>> collectives;  // by core: CollectivesOf
   std::vector<Round> rounds;
   std::vector<LinkTraffic> links;
   uint64_t cycles = 0;
@@ -86,6 +91,9 @@ class CoresRecorder {
 
 // kInternal: what a chip sent over a link is not what its neighbour received.
 absl::Status CheckLinks(const JoinedCores& joined);
+
+// Cycles of a core's collectives that its kernels do not hide.
+uint64_t CollectiveCycles(const JoinedCores& joined, size_t core);
 
 // All cores' layers of one name, operation and shape as one.
 struct MergedCores {

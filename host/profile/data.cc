@@ -84,7 +84,9 @@ Json OfUnits(const std::vector<Unit>& units, const ByUnit& all) {
   return json;
 }
 
-Json LayersJson(const ProgramProfile& p, const std::vector<Unit>& units) {
+// collectives: of several cores, which layers are.
+Json LayersJson(const ProgramProfile& p, const std::vector<Unit>& units,
+                const std::vector<bool>* collectives) {
   Json layers = Json::array();
   for (size_t l = 0; l < p.program->layers.size(); ++l) {
     const LayerInfo& info = p.program->layers[l];
@@ -106,6 +108,8 @@ Json LayersJson(const ProgramProfile& p, const std::vector<Unit>& units) {
          {"vector", cycles.of(Unit::kVector, Cause::kWork)},
          {"filled", cycles.filled},
          {"units", OfUnits(units, cycles.units)}});
+    if (collectives != nullptr)
+      layers.back()["collective"] = bool{(*collectives)[l]};
   }
   return layers;
 }
@@ -284,10 +288,13 @@ Json DataOf(const Profile& profile) {
     json["causes"].push_back(CauseName(static_cast<Cause>(c)));
   if (profile.cores != nullptr)
     json.update(CoresJson(*profile.cores, *profile.preset));
-  for (const ProgramProfile& p : profile.programs) {
+  for (size_t i = 0; i < profile.programs.size(); ++i) {
+    const ProgramProfile& p = profile.programs[i];
+    const std::vector<bool>* collectives =
+        profile.cores == nullptr ? nullptr : &profile.cores->collectives[i];
     Json program = {
         {"cycles", p.recording->cycles},
-        {"layers", LayersJson(p, units)},
+        {"layers", LayersJson(p, units, collectives)},
         {"descriptors", DescriptorsJson(p)},
         {"spans", Json::array()},
         {"resolution", Json::array()},

@@ -19,7 +19,8 @@ enum EventType { kSliceBegin = 1, kSliceEnd = 2, kCounter = 4 };
 constexpr uint64_t kSequence = 1;
 // Numbers of tracks: of a core from kCore times its number on, of a chip from
 // kChips + kChip times its number on.
-constexpr uint64_t kProcess = 1, kLayers = 10, kBeats = 20, kUnits = 100;
+constexpr uint64_t kProcess = 1, kLayers = 10, kCollectives = 12, kBeats = 20,
+                   kUnits = 100;
 constexpr uint64_t kCore = 1024, kChips = uint64_t{1} << 32, kChip = 8;
 static_assert(kUnits + kProbedQueues * kUnitRows <= kCore);
 
@@ -98,12 +99,17 @@ void AddDescriptors(const ProgramProfile& p, uint64_t core, uint64_t offset,
   }
 }
 
+// collectives: of several cores, the layers that have a track of their own.
 void AddLayers(const ProgramProfile& p, uint64_t core, uint64_t offset,
-               std::array<uint64_t, 2>& busy, std::vector<Event>& events) {
+               const std::vector<bool>* collectives,
+               std::array<uint64_t, 3>& busy, std::vector<Event>& events) {
   for (size_t l = 0; l < p.analysis.layers.size(); ++l) {
     const LayerCycles& layer = p.analysis.layers[l];
     if (layer.last == 0) continue;
-    const size_t lane = busy[0] <= offset + layer.first ? 0 : 1;
+    const bool exchanges = collectives != nullptr && (*collectives)[l];
+    const size_t lane = exchanges ? kCollectives - kLayers
+                        : busy[0] <= offset + layer.first ? 0
+                                                          : 1;
     if (busy[lane] > offset + layer.first) continue;  // a third at a time
     busy[lane] = offset + layer.last + 1;
     events.push_back({offset + layer.first, 1,
@@ -119,15 +125,18 @@ void AddLayers(const ProgramProfile& p, uint64_t core, uint64_t offset,
 
 // The programs of a core, one after the other.
 void AddCore(const std::vector<const ProgramProfile*>& programs,
-             const std::string& name, uint64_t core, uint64_t& ids,
-             Perfetto& trace, std::vector<Event>& events) {
+             const std::vector<bool>* collectives, const std::string& name,
+             uint64_t core, uint64_t& ids, Perfetto& trace,
+             std::vector<Event>& events) {
   trace.Track(core + kProcess, name);
   trace.Track(core + kLayers, "layers", core + kProcess);
   trace.Track(core + kLayers + 1, "layers that overlap", core + kProcess);
+  if (collectives != nullptr)
+    trace.Track(core + kCollectives, "collectives", core + kProcess);
   trace.CounterTrack(core + kBeats, "memory beats a cycle, in thousandths",
                      core + kProcess);
   std::array<int, kProbedQueues> most{};
-  std::array<uint64_t, 2> busy{};
+  std::array<uint64_t, 3> busy{};
   uint64_t offset = 0;
   for (const ProgramProfile* p : programs) {
     const std::vector<int> rows = RowsOf(*p->program, *p->recording);
@@ -138,7 +147,7 @@ void AddCore(const std::vector<const ProgramProfile*>& programs,
       most[q] = std::max(most[q], rows[i] + 1);
     }
     AddDescriptors(*p, core, offset, ids, rows, events);
-    AddLayers(*p, core, offset, busy, events);
+    AddLayers(*p, core, offset, collectives, busy, events);
     for (size_t t = 0; t < p->recording->traffic.size(); ++t) {
       uint64_t beats = 0;
       for (const uint8_t n : p->recording->traffic[t]) beats += n;
@@ -195,10 +204,10 @@ std::string PerfettoTraceOf(const Profile& profile) {
   std::vector<const ProgramProfile*> programs;
   for (const ProgramProfile& p : profile.programs) programs.push_back(&p);
   if (profile.cores == nullptr) {
-    AddCore(programs, name, 0, ids, trace, events);
+    AddCore(programs, nullptr, name, 0, ids, trace, events);
   } else {
     for (size_t c = 0; c < programs.size(); ++c)
-      AddCore({programs[c]},
+      AddCore({programs[c]}, &profile.cores->collectives[c],
               absl::StrCat(name, ", core ", c, " (chip ",
                            c / profile.preset->chip.cores, ")"),
               c * kCore, ids, trace, events);

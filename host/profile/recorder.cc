@@ -59,7 +59,16 @@ constexpr uint64_t kPostCycles = 1;
 
 bool Bit(uint32_t bits, int at) { return (bits >> at & 1) != 0; }
 
-// The flags that only other cores post.
+}  // namespace
+
+const char* UnitName(Unit unit) { return kUnitNames[static_cast<int>(unit)]; }
+const char* CauseName(Cause cause) {
+  return kCauseNames[static_cast<int>(cause)];
+}
+bool HasUnit(const Preset& preset, Unit unit) {
+  return unit != Unit::kSend || preset.chip.link_bytes != 0;
+}
+
 uint32_t ForeignFlags(const Preset& preset) {
   const auto from = [](int first, int count) {
     return ((uint32_t{1} << count) - 1) << first;
@@ -70,16 +79,6 @@ uint32_t ForeignFlags(const Preset& preset) {
          (preset.chip.link_bytes != 0
               ? from(isa::kFirstLinkFlag, isa::kNumLinkFlags)
               : 0);
-}
-
-}  // namespace
-
-const char* UnitName(Unit unit) { return kUnitNames[static_cast<int>(unit)]; }
-const char* CauseName(Cause cause) {
-  return kCauseNames[static_cast<int>(cause)];
-}
-bool HasUnit(const Preset& preset, Unit unit) {
-  return unit != Unit::kSend || preset.chip.link_bytes != 0;
 }
 
 Recorder::Recorder(std::vector<const Program*> programs)

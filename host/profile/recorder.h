@@ -86,6 +86,9 @@ constexpr int FlagQueue(Cause cause) {
   return queue >= 0 && queue < kProbedQueues ? queue : -1;
 }
 
+// The flags of a core that only other cores post.
+uint32_t ForeignFlags(const Preset& preset);
+
 // Cycles from `start` to the next span's start, or to the end of the program.
 struct Span {
   uint64_t start : 48, cause : 8, at : 8;  // at: kDispatch: the full queue

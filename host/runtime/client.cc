@@ -100,10 +100,9 @@ std::unique_ptr<ir::Module> Lowered(std::unique_ptr<ir::Module> module,
     CombineExchanges(
         *module, static_cast<int64_t>(preset.memory_bytes()) / kCombinedShare);
   }
-  const bool beside =
-      links && PlanExchanges(CollectiveGroups(*module, grid), grid.count(),
-                             preset)
-                   .HasAny(*module);
+  const bool beside = links && PlanExchanges(CollectiveGroups(*module, grid),
+                                             grid.count(), preset)
+                                   .HasAny(*module);
   lanes::LowerModule(*module,
                      beside ? lanes::BesideCollectives(preset) : preset);
   return module;
@@ -124,10 +123,9 @@ Executable::Executable(std::unique_ptr<ir::Module> module, ir::ProcessGrid grid,
       exchanges_(
           std::make_unique<PlanExchanges>(*groups_, grid.count(), preset)),
       preset_(preset),
-      plan_(lanes::PlanFor(*module_, preset, 0,
-                           links && exchanges_->HasAny(*module_)
-                               ? exchanges_.get()
-                               : nullptr)),
+      plan_(lanes::PlanFor(
+          *module_, preset, 0,
+          links && exchanges_->HasAny(*module_) ? exchanges_.get() : nullptr)),
       placement_(PlacementOf(*module_, plan_, preset)) {
   CountExchanges(*module_, *groups_, preset, links, placement_);
   for (const ir::Node* input : module_->inputs())
@@ -294,7 +292,8 @@ PlacedValues Executable::Constants(const lanes::DevicePlan& plan,
 bool Executable::FitsLinks(const Run& run) const {
   for (const lanes::PlanStep& step : plan_.steps) {
     if (step.exchanging == nullptr) continue;
-    compiler::AllReduceSpec spec = step.exchanging->collectives()[0].member.spec;
+    compiler::AllReduceSpec spec =
+        step.exchanging->collectives()[0].member.spec;
     for (int& core : spec.group) core = run.communicator->cores()[core];
     if (!compiler::CheckAllReduce(spec, preset_).ok()) return false;
   }
@@ -352,14 +351,13 @@ absl::StatusOr<PlacedValues> Executable::Evaluate(
 absl::StatusOr<PlacedValues> Executable::Compute(PlacedValues arguments,
                                                  Device& device, int process,
                                                  const Run* run) {
-  KernelExecutor executor(*device.core_, *device.products_,
-                          Marked(device.client().options().caller, device),
-                          {process, grid_, groups_.get(),
-                           run == nullptr ? nullptr : run->communicator.get(),
-                           &programs_});
-  const lanes::DevicePlan& plan = run == nullptr || FitsLinks(*run)
-                                      ? plan_
-                                      : PlanApart();
+  KernelExecutor executor(
+      *device.core_, *device.products_,
+      Marked(device.client().options().caller, device),
+      {process, grid_, groups_.get(),
+       run == nullptr ? nullptr : run->communicator.get(), &programs_});
+  const lanes::DevicePlan& plan =
+      run == nullptr || FitsLinks(*run) ? plan_ : PlanApart();
   absl::StatusOr<PlacedValues> results =
       executor.Run(plan, std::move(arguments), Constants(plan, device));
   if (!results.ok()) return results.status();

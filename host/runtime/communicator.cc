@@ -110,8 +110,7 @@ absl::StatusOr<PlacedValues> LinkCommunicator::Exchange(
   const CollectiveGroups::Membership member = groups_.Of(node, process);
   const std::vector<LinkCollective> collectives = LinkCollectivesOf(
       node, static_cast<int>(member.all->size()), *member.sources, preset_);
-  if (collectives.empty())
-    return ThroughHost(node, process, operands, device);
+  if (collectives.empty()) return ThroughHost(node, process, operands, device);
   const auto failed = [&](const absl::Status& status) {
     return absl::Status(status.code(),
                         absl::StrCat("node '", node.name, "'",
@@ -151,8 +150,7 @@ absl::StatusOr<PlacedValues> LinkCommunicator::Exchange(
   const auto met = rendezvous_.Meet(node, process, std::move(own), compile);
   if (!met.ok()) return met.status();
   Member& got = *static_cast<Member*>(met->get());
-  if (got.on_host)
-    return ThroughHost(node, process, operands, device);
+  if (got.on_host) return ThroughHost(node, process, operands, device);
   for (Program& program : got.programs) {
     LayerInfo& layer = program.layers.emplace_back();
     layer.name = node.name;

@@ -48,7 +48,7 @@ struct CoreWork {
   int64_t exchanges = 0;
   uint64_t exchange_cycles = 0;
   int64_t exchanges_beside = 0;  // in programs of kernels
-  int64_t upload_bytes = 0;  // values, from the host
+  int64_t upload_bytes = 0;      // values, from the host
   void Add(const CoreWork& other);
 };
 

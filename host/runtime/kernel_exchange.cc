@@ -16,9 +16,8 @@ absl::Status KernelExecutor::RunExchanging(const lanes::PlanStep& step,
   Communicator& all = *process_.communicator;
   const std::vector<int>& cores = all.cores();
   // Who has no program says so before the others start theirs.
-  const auto kernel =
-      process_.programs->Of(program, process_.number, cores,
-                            core_.board()->torus().columns);
+  const auto kernel = process_.programs->Of(program, process_.number, cores,
+                                            core_.board()->torus().columns);
   if (!kernel.ok()) return kernel.status();
   absl::StatusOr<std::vector<uint64_t>> places = Places(step, values);
   if (!places.ok()) return places.status();
@@ -64,12 +63,11 @@ absl::Status KernelExecutor::RunExchanging(const lanes::PlanStep& step,
   for (const ExchangingProgram::Collective& collective :
        program.collectives()) {
     for (size_t v = 0; v < collective.out.size(); ++v) {
-      const int slot =
-          step.outputs[collective.out[v] - static_cast<int>(step.inputs.size())];
-      const ir::Type& type =
-          collective.node->result_type(static_cast<int>(v));
-      const auto position = process_.groups->Of(*collective.node,
-                                                process_.number).position;
+      const int slot = step.outputs[collective.out[v] -
+                                    static_cast<int>(step.inputs.size())];
+      const ir::Type& type = collective.node->result_type(static_cast<int>(v));
+      const auto position =
+          process_.groups->Of(*collective.node, process_.number).position;
       values[slot] =
           OnDevice(values[slot]->device,
                    position * collective.member.part_bytes[v], type.bytes());

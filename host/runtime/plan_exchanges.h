@@ -47,8 +47,8 @@ class ExchangingPrograms {
                              int columns);
 
  private:
-  using Key = std::tuple<const lanes::ExchangingProgram*, int, std::vector<int>,
-                         int>;
+  using Key =
+      std::tuple<const lanes::ExchangingProgram*, int, std::vector<int>, int>;
   std::mutex mutex_;
   std::map<Key, Program> made_;
 };

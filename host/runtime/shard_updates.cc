@@ -194,9 +194,8 @@ class Sharder {
         const Node* const from = operand.node;
         if (from->op == Op::kParameter && from->type.rank() != 0 &&
             std::count(parameters.begin(), parameters.end(), from) == 0 &&
-            all_users(from, [&](const Node* user) {
-              return inside.count(user) > 0;
-            }))
+            all_users(from,
+                      [&](const Node* user) { return inside.count(user) > 0; }))
           parameters.push_back(from);
       }
     }

@@ -28,31 +28,6 @@ std::string PercentOf(uint64_t part, uint64_t all) {
                  static_cast<double>(std::max<uint64_t>(all, 1)));
 }
 
-// In rounds with exchanges or the others, without those in which the core has
-// no program.
-uint64_t CyclesIn(const profile::JoinedCores& joined,
-                  const profile::Joined& core, bool exchanges) {
-  uint64_t sum = 0;
-  const std::vector<profile::Span>& spans =
-      core.recording.spans[static_cast<int>(profile::Unit::kSequencer)];
-  size_t round = 0;
-  for (size_t i = 0; i < spans.size(); ++i) {
-    if (spans[i].why() == Cause::kIdle) continue;
-    const uint64_t end =
-        i + 1 < spans.size() ? spans[i + 1].start : joined.cycles;
-    for (uint64_t at = spans[i].start; at < end;) {
-      const auto past = [&] {
-        return joined.rounds[round].first + joined.rounds[round].cycles;
-      };
-      while (past() <= at) ++round;
-      const uint64_t to = std::min<uint64_t>(end, past());
-      if (joined.rounds[round].exchanges == exchanges) sum += to - at;
-      at = to;
-    }
-  }
-  return sum;
-}
-
 std::string CoreTable(const profile::JoinedCores& joined,
                       const Preset& preset) {
   Table table({"core", "chip", "programs", "in kernels", "in collectives",
@@ -64,14 +39,14 @@ std::string CoreTable(const profile::JoinedCores& joined,
       if (f.root_cause == Cause::kFlagCore) waits += f.cycles;
       if (f.root_cause == Cause::kIdle) idle += f.cycles;
     }
+    const uint64_t collectives = profile::CollectiveCycles(joined, c);
     int64_t macs = 0;
     for (const LayerInfo& layer : core.program.layers) macs += layer.macs;
     table.Add(
         {absl::StrCat(c), absl::StrCat(c / preset.chip.cores),
          Grouped(core.starts.size()),
-         Grouped(CyclesIn(joined, core, /*exchanges=*/false)),
-         Grouped(CyclesIn(joined, core, /*exchanges=*/true)), Grouped(idle),
-         Grouped(waits),
+         Grouped(joined.cycles - idle - collectives), Grouped(collectives),
+         Grouped(idle), Grouped(waits),
          Percent(static_cast<double>(macs) /
                  (static_cast<double>(std::max<uint64_t>(joined.cycles, 1)) *
                   static_cast<double>(preset.macs_per_cycle())))});
@@ -85,7 +60,7 @@ std::string LinkTable(const profile::JoinedCores& joined,
   for (const profile::Round& round : joined.rounds)
     if (round.exchanges) cycles += round.cycles;
   Table table(
-      {"link", "bytes sent", "bytes a cycle, in collectives",
+      {"link", "bytes sent", "bytes a cycle, while programs exchange",
        "of its "
        "rate",
        absl::StrCat("busiest ", Grouped(profile::kBusyCycles), " cycles"),
@@ -174,11 +149,14 @@ std::string CoresTables(const profile::JoinedCores& joined,
                         const Preset& preset) {
   const size_t chips =
       (joined.cores.size() + preset.chip.cores - 1) / preset.chip.cores;
+  // Of the core with most.
   uint64_t exchanges = 0;
   int64_t collectives = 0;
-  for (const profile::Round& round : joined.rounds) {
-    collectives += round.exchanges ? 1 : 0;
-    exchanges += round.exchanges ? round.cycles : 0;
+  for (size_t c = 0; c < joined.cores.size(); ++c) {
+    const std::vector<bool>& of = joined.collectives[c];
+    exchanges = std::max(exchanges, profile::CollectiveCycles(joined, c));
+    collectives =
+        std::max<int64_t>(collectives, std::count(of.begin(), of.end(), true));
   }
   std::string text = absl::StrFormat(
       "%d cores of %d chip%s: %s cycles from begin to end, %s of them (%s) in "

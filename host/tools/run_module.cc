@@ -217,12 +217,13 @@ void PrintTable(const RunArgs& args, const std::string& preset,
                 Counted(work.programs, "program").c_str(),
                 work.stats.host_cpu_seconds);
     if (work.exchanges > 0) {
-      std::printf("  of these, exchanges between devices alone: %s (%s) in %s\n",
-                  Thousands(static_cast<int64_t>(work.exchange_cycles)).c_str(),
-                  Percent(static_cast<double>(work.exchange_cycles) /
-                          static_cast<double>(cycles))
-                      .c_str(),
-                  Counted(work.exchanges, "program").c_str());
+      std::printf(
+          "  of these, exchanges between devices alone: %s (%s) in %s\n",
+          Thousands(static_cast<int64_t>(work.exchange_cycles)).c_str(),
+          Percent(static_cast<double>(work.exchange_cycles) /
+                  static_cast<double>(cycles))
+              .c_str(),
+          Counted(work.exchanges, "program").c_str());
     }
     if (work.exchanges_beside > 0) {
       std::printf("  exchanges between devices along with kernels: %s\n",

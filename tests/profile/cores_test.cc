@@ -144,6 +144,57 @@ TEST_F(CoresTest, LayersOfOneNameAreOne) {
   EXPECT_THAT(data["units"], testing::Contains("send"));
 }
 
+// A collective in one program with a kernel: its layer is known by what its
+// descriptors do, and so is the round.
+TEST_F(CoresTest, CollectivesBesideKernels) {
+  Program program = Halt("kernel");
+  program.layers.resize(4);
+  isa::Load load;
+  load.len = 32;
+  load.n1 = load.n2 = 1;
+  isa::Send send;
+  send.header.tag = 1;
+  isa::Store post;
+  post.header.tag = 2;
+  post.header.post_mask = 1u << isa::kFirstPeerFlag;
+  isa::Load wait = load;
+  wait.header.tag = 3;
+  wait.header.wait_mask = 1u << isa::kFirstLinkFlag;
+  isa::Halt halt;  // of no layer
+  halt.header.wait_mask = 1u << isa::kFirstLinkFlag;
+  program.descriptors = {load.Encode(), send.Encode(), post.Encode(),
+                         wait.Encode(), halt.Encode()};
+  EXPECT_THAT(CollectivesOf(program), ElementsAre(false, true, true, true));
+  program.preset = "lite";  // where these are flags like others
+  EXPECT_THAT(CollectivesOf(program), ElementsAre(false, true, false, false));
+  program.preset = "minichip";
+
+  Run(0, 7, false, 100, 10);
+  runtime::CoreListener& listener = *recorder_.listeners()[1];
+  listener.Starts(program);
+  listener.Round(7, false);
+  ProbeSample running;
+  running.bits = uint64_t{1} << ProbeSample::k_running;
+  for (uint64_t i = 0; i < 10; ++i)
+    recorder_.probes()[1]->Sample(running, 104 + i);
+  recorder_.probes()[1]->Sample({}, 114);
+  RunStats stats;
+  stats.cycles = 10;
+  listener.Ended(stats);
+  const auto joined = recorder_.Join();
+  ASSERT_TRUE(joined.ok()) << joined.status();
+  EXPECT_TRUE(joined->rounds[0].exchanges);
+  EXPECT_EQ(joined->rounds[0].cycles, 14);
+  EXPECT_THAT(joined->cores[1].starts, ElementsAre(4));
+  EXPECT_THAT(joined->collectives[0], ElementsAre(false));
+  EXPECT_THAT(joined->collectives[1], ElementsAre(false, true, true, true));
+  EXPECT_EQ(CollectiveCycles(*joined, 0), 0);
+  uint64_t of_layers = 0;
+  for (int l = 1; l < 4; ++l)
+    of_layers += joined->cores[1].analysis.layers[l].cycles;
+  EXPECT_EQ(CollectiveCycles(*joined, 1), of_layers);
+}
+
 // What a chip sends to the right comes in at the left of its neighbour.
 TEST_F(CoresTest, ALinkWithoutItsOtherEnd) {
   Story();

@@ -76,7 +76,7 @@ class CoresTest(Profiled):
     def test_operations(self):
         found = {row["hlo_op_name"]: row for row in rows(self.tool("hlo_stats"))}
         self.assertEqual(set(found), {layer["name"] for layer in self.program["layers"]})
-        (total,) = [row for row in found.values() if row["category"] == "hlo.all_reduce"]
+        (total,) = [row for name, row in found.items() if name.startswith("spmd.all_reduce")]
         self.assertEqual(total["occurrences"], 4)
 
     def test_perfetto(self):
@@ -84,7 +84,7 @@ class CoresTest(Profiled):
         cores = {uuid: track.name for uuid, track in tracks.items() if ", core " in track.name}
         self.assertEqual(len(cores), 4)
         for uuid, name in cores.items():
-            layers = {event.name for event in begins if tracks[event.track_uuid].parent_uuid == uuid and tracks[event.track_uuid].name == "layers"}
+            layers = {event.name for event in begins if tracks[event.track_uuid].parent_uuid == uuid and tracks[event.track_uuid].name == "collectives"}
             self.assertTrue(any("all_reduce" in layer for layer in layers), name)
         counters = {uuid for uuid, track in tracks.items() if tracks.get(track.parent_uuid) and tracks[track.parent_uuid].name.startswith("links of chip")}
         self.assertEqual(len(counters), 4)

@@ -88,7 +88,8 @@ TEST(ShardsTest, MomentsStayInParts) {
   constexpr int kProcesses = 4, kElements = 16384, kSteps = 3;
   std::mt19937_64 rng(11);
   const auto client = MakeClient(kProcesses);
-  const auto step = Module(Update(kElements), "%w2 as \"w\", %m2 as \"m\", %f as \"f\"");
+  const auto step =
+      Module(Update(kElements), "%w2 as \"w\", %m2 as \"m\", %f as \"f\"");
   const auto whole = Module(absl::StrCat("%x = f32[", kElements,
                                          "] parameter(), name=\"x\"\n%y = f32[",
                                          kElements, "] hlo.add(%x, %x)"));

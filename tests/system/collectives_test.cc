@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// All-reduces, reduce-scatters and all-gathers over the cores of chips, compared with the
-// order of the specification (docs/collectives.md).
+// All-reduces, reduce-scatters and all-gathers over the cores of chips,
+// compared with the order of the specification (docs/collectives.md).
 //   --backend=iss|rtl --preset=minichip
 
 #include <algorithm>

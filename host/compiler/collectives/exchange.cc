@@ -134,7 +134,8 @@ std::vector<Exchange::Event> Exchange::Own(int position) const {
   std::vector<Event> events;
   for (const Piece& piece : pieces_) {
     if (owners_.at(piece.begin) == position)
-      events.push_back({piece, static_cast<int64_t>(events.size()) * kOwnSlots});
+      events.push_back(
+          {piece, static_cast<int64_t>(events.size()) * kOwnSlots});
   }
   return events;
 }

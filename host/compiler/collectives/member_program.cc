@@ -153,9 +153,8 @@ void MemberProgram::Fence(uint64_t from, std::vector<Access> accesses,
 
 int64_t MemberProgram::AddCode(std::vector<uint64_t> words, uint64_t address) {
   const auto count = static_cast<int64_t>(words.size());
-  const vpu::CodeLoad in =
-      vpu::LoadCode(part_ ? 0 : address, room_.ub_begin, count,
-                    static_cast<int>(room_.pc));
+  const vpu::CodeLoad in = vpu::LoadCode(part_ ? 0 : address, room_.ub_begin,
+                                         count, static_cast<int>(room_.pc));
   Append(in.load);
   Append(in.vload);
   if (part_) {

@@ -33,9 +33,10 @@ ReductionLayout::ReductionLayout(const AllReduceSpec& spec,
     const int64_t end = beats + BeatsOf(elements, spec.type, preset);
     const Piece parts[] = {{beats, beats + first}, {beats + first, end}};
     for (int h = 0; h < 2; ++h) {
-      halves[h].push_back(spec.phase == AllReduceSpec::Phase::kAllReduce
-                              ? EqualShares(parts[h], orders[h])
-                              : ConsecutiveShares(parts[h], {beats, end}, size));
+      halves[h].push_back(
+          spec.phase == AllReduceSpec::Phase::kAllReduce
+              ? EqualShares(parts[h], orders[h])
+              : ConsecutiveShares(parts[h], {beats, end}, size));
     }
     beats = end;
   }
@@ -116,10 +117,10 @@ absl::Status ReductionMember::LoadCode() {
     return absl::InternalError("the code of an all-reduce has no room");
   MakePlaces(bytes);
   const bool read_by_peer =
-      Pulls() && std::any_of(halves_.begin(), halves_.end(),
-                             [this](const Exchange& half) {
-                               return !half.FirstSent(position()).empty();
-                             });
+      Pulls() &&
+      std::any_of(halves_.begin(), halves_.end(), [this](const Exchange& half) {
+        return !half.FirstSent(position()).empty();
+      });
   if (!read_by_peer) return absl::OkStatus();
   // The vector may be read from here on.
   std::vector<Access> read;
@@ -152,8 +153,9 @@ void ReductionMember::MakeSteps() {
     for (int r = half.rounds() - 1; r > 0; --r)
       add(half.Taken(position(), r), r, Kind::kTake);
   }
-  std::stable_sort(steps_.begin(), steps_.end(),
-                   [](const Step& a, const Step& b) { return a.slot < b.slot; });
+  std::stable_sort(
+      steps_.begin(), steps_.end(),
+      [](const Step& a, const Step& b) { return a.slot < b.slot; });
   // The last partner's pieces are waited for at the end alone.
   for (int h = 0; h < 2; ++h) {
     if (halves_[h].rounds() == 0 || !doubles()) continue;

@@ -110,7 +110,7 @@ class ReductionMember : public MemberProgram {
   std::vector<Exchange> halves_;
   std::vector<Step> steps_;
   uint32_t end_waits_ = 0;
-  std::vector<Piece> at_end_;  // what others bring until then
+  std::vector<Piece> at_end_;         // what others bring until then
   int64_t given_left_[2] = {0, 0};    // pieces for the first partner
   std::vector<MemberMemory> memory_;  // by position
   std::map<int64_t, int64_t> kept_;   // by begin of a piece: its place

@@ -22,8 +22,8 @@ constexpr int64_t kMostPieces = 32, kLeastPieces = 12, kShare = 5;
 
 int64_t CollectiveBytes(const Preset& preset) {
   const int64_t piece = compiler::PieceBytes(preset);
-  const int64_t pieces = std::clamp(preset.ub_bytes / kShare / piece,
-                                    kLeastPieces, kMostPieces);
+  const int64_t pieces =
+      std::clamp(preset.ub_bytes / kShare / piece, kLeastPieces, kMostPieces);
   const int64_t word =
       std::max<int64_t>(preset.word_bytes(), preset.beat_bytes());
   return compiler::RoundUp(pieces * piece + 8 * kCollectiveWords, word) + word;
@@ -39,8 +39,7 @@ absl::StatusOr<KernelProgram> CompileCollective(
     const compiler::AllReduceSpec& spec, int position,
     const compiler::Stretch& stretch, int64_t slack, const Preset& preset) {
   const auto size = static_cast<int>(spec.group.size());
-  const bool gathers =
-      spec.phase == compiler::AllReduceSpec::Phase::kAllGather;
+  const bool gathers = spec.phase == compiler::AllReduceSpec::Phase::kAllGather;
   KernelProgram program;
   // Placeholder addresses: the code, then the operands.
   int64_t next = compiler::RoundUp(8 * kCollectiveWords, preset.beat_bytes());

@@ -83,8 +83,8 @@ class Turns {
         if (IsDone(c)) continue;
         const int64_t ready = ReadyAt(c);
         if (ready == kNever) continue;
-        best = std::min(
-            best, Key{std::max(ready, free_), collectives_[c].before, c});
+        best = std::min(best,
+                        Key{std::max(ready, free_), collectives_[c].before, c});
       }
       const int64_t start = std::get<0>(best);
       if (start == kNever || start >= until) return;

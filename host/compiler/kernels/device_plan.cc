@@ -347,8 +347,8 @@ bool IsControl(const Node& node) {
          node.op == Op::kHloCase;
 }
 
-DevicePlan PlanFor(const ir::Module& module, const Preset& preset,
-                   size_t owned, const Exchanges* exchanges) {
+DevicePlan PlanFor(const ir::Module& module, const Preset& preset, size_t owned,
+                   const Exchanges* exchanges) {
   return Planner(module, preset, owned, exchanges).Plan();
 }
 

@@ -78,9 +78,9 @@ class ExchangingProgram {
 
  private:
   absl::Status Check() const;
-  OrderedCollective PlaceOf(size_t part, const std::vector<int>& number,
-                            const std::vector<std::vector<int>>& stretches)
-      const;
+  OrderedCollective PlaceOf(
+      size_t part, const std::vector<int>& number,
+      const std::vector<std::vector<int>>& stretches) const;
 
   const std::vector<Part> parts_;
   std::vector<int64_t> bytes_;

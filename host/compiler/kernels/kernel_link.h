@@ -46,8 +46,7 @@ struct OperandPart {
 // too many flags; link fewer kernels.
 absl::StatusOr<KernelProgram> Link(
     const std::vector<LinkedKernel>& kernels, const std::vector<int64_t>& bytes,
-    const Preset& preset,
-    const std::vector<LinkedCollective>& collectives = {},
+    const Preset& preset, const std::vector<LinkedCollective>& collectives = {},
     const std::vector<OperandPart>& parts = {});
 
 }  // namespace systole::lanes

@@ -15,10 +15,10 @@ int ChannelFlag(isa::Queue from, isa::Queue to);
 
 // Sets the wait and post masks that make every step start after the steps that
 // it depends on; flags from isa::kFirstLinkFlag on, which other cores post or
-// wait for, stay as they are. Dependences that queues or other flags imply need no flag. The
-// n-th wait of a channel meets the n-th post. ResourceExhausted: a flag may
-// exceed its maximum count. Internal: a dependence between queues that have no
-// channel.
+// wait for, stay as they are. Dependences that queues or other flags imply need
+// no flag. The n-th wait of a channel meets the n-th post. ResourceExhausted: a
+// flag may exceed its maximum count. Internal: a dependence between queues that
+// have no channel.
 class SyncFlags : public SequencePass {
  public:
   std::string name() const override { return "sync-flags"; }

@@ -6,10 +6,10 @@
 
 VIEWS["cores"] = (root, data, program, timeline) => {
   const all = program.cycles, { first, cycles, exchanges } = data.rounds;
-  const inCollectives = cycles.reduce((sum, n, r) => sum + (exchanges[r] ? n : 0), 0);
+  const exchanging = cycles.reduce((sum, n, r) => sum + (exchanges[r] ? n : 0), 0), inCollectives = Math.max(...coreTimes(data).map((t) => t.collectives));
   const chips = data.torus[0] * data.torus[1];
   root.append(make("p", {}, `${data.cores.length} cores of ${chips} chip${chips === 1 ? "" : "s"} (${data.torus.join(" x ")}): ${thousands(all)} cycles from begin to end, ` +
-    `${thousands(inCollectives)} of them (${percent(inCollectives, all)}) in ${exchanges.filter(Boolean).length} of ${first.length} sets of programs that start together.`));
+    `${thousands(inCollectives)} of them (${percent(inCollectives, all)}) in collectives; ${exchanges.filter(Boolean).length} of ${first.length} sets of programs exchange values.`));
   const names = { kernels: "working", collectives: "flag of another core", idle: "no program" };
   const cores = coreTimes(data).map((times, c) => {
     const bar = make("div", { class: "bar" });
@@ -20,14 +20,14 @@ VIEWS["cores"] = (root, data, program, timeline) => {
     return { class: "go", onclick: () => timeline.onCore(c), cells: [`core ${c}`, data.cores[c].chip, thousands(times.kernels), thousands(times.collectives), thousands(times.idle), thousands(times.waits), make("td", {}, bar)] };
   });
   root.append(table(["core", "chip", "in kernels", "in collectives", "no program", "waits for other cores", text("", "th")], cores));
-  root.append(make("p", { class: "note" }, "Programs start in sets, and time goes on when each core has one: of a set, the longest counts. Waits for other cores: cycles that end at a flag of another core, in collectives. Click a row for its core."));
+  root.append(make("p", { class: "note" }, "Programs start in sets, and time goes on when each core has one: of a set, the longest counts. In collectives: cycles that kernels beside them do not hide. Waits for other cores: cycles that end at a flag of another core. Click a row for its core."));
 
   if (data.links.traffic.some(({ sent }) => sent > 0)) {
     const rows = data.links.traffic.map(({ chip, link, sent, busiest, replays, credit_stalls }) => ({
-      cells: [`chip ${chip}, ${link}`, thousands(sent), (sent / Math.max(1, inCollectives)).toFixed(2), percent(sent, inCollectives * data.links.rate),
+      cells: [`chip ${chip}, ${link}`, thousands(sent), (sent / Math.max(1, exchanging)).toFixed(2), percent(sent, exchanging * data.links.rate),
         percent(busiest, data.links.busy_cycles * data.links.rate), thousands(replays), thousands(credit_stalls)],
     }));
-    root.append(make("h2", {}, "Links"), table(["link", "bytes sent", "a cycle, in collectives", "of its rate", `busiest ${thousands(data.links.busy_cycles)} cycles`, "sent again", "stalls"], rows));
+    root.append(make("h2", {}, "Links"), table(["link", "bytes sent", "a cycle, while programs exchange", "of its rate", `busiest ${thousands(data.links.busy_cycles)} cycles`, "sent again", "stalls"], rows));
   }
 
   const layers = layersByCore(data).filter((l) => l.cycles.some((n) => n > 0));

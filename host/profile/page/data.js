@@ -180,22 +180,14 @@ function traceCommand(data, program, file, layer, what) {
   const core = data.cores ? ` --trace-core ${data.programs.indexOf(program)}` : "";
   return `${data.command} --trace ${file}.fst${core}${run > 0 ? ` --trace-run ${run}` : ""}${what && ` ${what}`}`;
 }
-// The round of a cycle, of several cores.
-const roundAt = (data, cycle) => lastAtMost(data.rounds.first, cycle, data.rounds.first.length);
-const exchangesAt = (data, cycle) => Boolean(data.rounds) && data.rounds.exchanges[Math.max(0, roundAt(data, cycle))] === 1;
-
-// Of each core: cycles of its programs in kernels and in collectives, cycles without a program, and those that wait for other cores.
+// Of each core: cycles of its programs in kernels and in collectives that these do not hide, cycles without a program, and those that
+// wait for other cores.
 function coreTimes(data) {
-  const idle = data.causes.indexOf("no program"), waits = data.causes.indexOf("flag of another core"), sequencer = data.units.indexOf("sequencer");
-  return data.programs.map((program) => {
-    const times = { kernels: 0, collectives: 0, idle: 0, waits: 0 };
-    data.rounds.first.forEach((first, r) => {
-      const end = first + data.rounds.cycles[r], without = causesBetween(program, sequencer, first, end, data.causes.length)[idle];
-      times.idle += without;
-      times[data.rounds.exchanges[r] ? "collectives" : "kernels"] += end - first - without;
-    });
-    for (const f of program.findings) if (f.root_cause === waits) times.waits += f.cycles;
-    return times;
+  const none = data.causes.indexOf("no program"), flag = data.causes.indexOf("flag of another core");
+  const sum = (list, cycles) => list.reduce((all, item) => all + cycles(item), 0);
+  return data.programs.map(({ cycles, layers, findings, totals }) => {
+    const idle = totals[0][none], collectives = sum(layers, (l) => (l.collective ? l.cycles : 0));
+    return { kernels: cycles - idle - collectives, collectives, idle, waits: sum(findings, (f) => (f.root_cause === flag ? f.cycles : 0)) };
   });
 }
 
@@ -204,7 +196,7 @@ function layersByCore(data) {
   const rows = new Map();
   data.programs.forEach((program, c) => program.layers.forEach((layer) => {
     const key = JSON.stringify([layer.name, layer.op, layer.shape]);
-    if (!rows.has(key)) rows.set(key, { name: layer.name, op: layer.op, shape: layer.shape, first: layer.first, last: layer.last, cycles: data.programs.map(() => 0) });
+    if (!rows.has(key)) rows.set(key, { name: layer.name, op: layer.op, shape: layer.shape, collective: layer.collective, first: layer.first, last: layer.last, cycles: data.programs.map(() => 0) });
     rows.get(key).cycles[c] += layer.cycles;
   }));
   return [...rows.values()];
@@ -226,4 +218,4 @@ const commandOf = (data, program, i) => {
 const thousands = (n) => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 const percent = (a, b) => (b > 0 ? (100 * a / b).toFixed(1) : "0.0") + " %";
 
-if (typeof module !== "undefined") module.exports = { prepare, coreTimes, exchangesAt, layersByCore, activityBetween, causesBetween, problems, searchIn, ceilingsOf, lastAtMost, commandFor, commandOf };
+if (typeof module !== "undefined") module.exports = { prepare, coreTimes, layersByCore, activityBetween, causesBetween, problems, searchIn, ceilingsOf, lastAtMost, commandFor, commandOf };

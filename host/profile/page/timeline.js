@@ -49,11 +49,12 @@ class Timeline {
     if (again) this.draw(); else this.fit();
   }
 
-  // Layers side by side that overlap; how many there are.
+  // Layers side by side that overlap; how many there are. Collectives have a lane of their own, -1.
   lanesOf(program) {
     const lanes = [];
     program.layers.forEach((layer) => {
       if (layer.last === 0) return;
+      if (layer.collective) { layer.lane = -1; return; }
       let lane = lanes.findIndex((end) => end < layer.first);
       if (lane < 0) lane = lanes.push(0) - 1;
       lanes[lane] = layer.last;
@@ -70,6 +71,7 @@ class Timeline {
       const { chip } = data.cores[core];
       if (core === 0 || data.cores[core - 1].chip !== chip) skip(4);
       add(15, { kind: "layers", of: program, core, lane: 0, label: `core ${core}`, note: core === 0 || data.cores[core - 1].chip !== chip ? `chip ${chip}` : "" }, 1);
+      if (program.layers.some((l) => l.collective)) add(13, { kind: "layers", of: program, core, lane: -1, label: "collectives", soft: true, fine: true }, 1);
       for (const unit of ["array", "vector unit", "send"].map((name) => data.units.indexOf(name)).filter((u) => u >= 0))
         add(9, { kind: "causes", of: program, core, unit, label: data.units[unit], soft: true, fine: true }, 1);
       skip(3);
@@ -87,6 +89,7 @@ class Timeline {
     if (this.data.cores) this.layoutCores(add, (height) => { y += height; });
     const core = this.data.cores ? `core ${this.data.programs.indexOf(p)}: layers` : "layers";
     [...Array(Math.min(3, this.lanesOf(p))).keys()].forEach((lane) => add(18, { kind: "layers", lane, label: lane === 0 ? core : "" }));
+    if (p.layers.some((l) => l.collective)) add(18, { kind: "layers", lane: -1, label: "  collectives", soft: true });
     this.data.units.forEach((unit, u) => {
       y += 5;
       const count = Math.min(4, [...p.rows.keys()].filter((k) => k.startsWith(u + "/")).length);
@@ -181,7 +184,7 @@ class Timeline {
   layers(g, row) {
     (row.of || this.program).layers.forEach((layer, l) => {
       if (layer.last && layer.lane === row.lane && layer.last >= this.from && layer.first <= this.to) {
-        this.box(g, this.x(layer.first), this.x(layer.last + 1), row, layer.name, exchangesAt(this.data, layer.first) ? COLLECTIVE_COLOUR : layerColour(l));
+        this.box(g, this.x(layer.first), this.x(layer.last + 1), row, layer.name, layer.collective ? COLLECTIVE_COLOUR : layerColour(l));
       }
     });
   }
