@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "host/compiler/access.h"
+#include "host/compiler/expected_posts.h"
 #include "host/compiler/geometry.h"
 #include "systole/target.h"
 
@@ -211,26 +212,8 @@ Timeline Simulate(const Sequence& sequence) {
   std::vector<Cost> costs;
   int weights = -1;
   int64_t taken_of_it = 0;
-  // What others post is expected when this core posts the same: partners do the
-  // same at the same time. By flag, the steps that post it, and how many waits
-  // there were; by step, those whose partners' it waits for.
-  std::array<std::vector<int>, isa::kNumFlags> posts;
-  std::array<size_t, isa::kNumFlags> waits = {};
+  const std::vector<std::vector<int>> like = ExpectedPosts(steps);
   for (int i = 0; i < count; ++i) {
-    const uint32_t posted = SharedPostsOf(steps[i].descriptor);
-    for (int flag = isa::kFirstLinkFlag; flag < isa::kNumFlags; ++flag)
-      if (posted >> flag & 1) posts[flag].push_back(i);
-  }
-  std::vector<std::vector<int>> like(count);
-  for (int i = 0; i < count; ++i) {
-    const uint32_t waited = SharedWaitsOf(steps[i].descriptor);
-    for (int flag = isa::kFirstLinkFlag; flag < isa::kNumFlags; ++flag) {
-      if ((waited >> flag & 1) == 0) continue;
-      const size_t number = waits[flag]++;
-      // Its own may come later: then nothing is known.
-      if (number < posts[flag].size() && posts[flag][number] < i)
-        like[i].push_back(posts[flag][number]);
-    }
     costs.push_back(CostOf(steps[i].descriptor, preset));
     costs[i].issue += steps[i].cycles;
     queue_of[i] = static_cast<int>(steps[i].queue());

@@ -30,56 +30,6 @@ namespace systole::runtime {
 
 using ir::Literal;
 
-Device::Device(Client& client, int id)
-    : client_(client),
-      id_(id),
-      core_(std::make_unique<Core>(client.options().OfDevice(id),
-                                   client.board(), id)),
-      products_(std::make_unique<ArrayProducts>(
-          *core_, client.options().host_operators)) {}
-
-Device::~Device() = default;
-
-CoreWork Device::TakeWork() { return core_->TakeWork(); }
-
-systole::Device* Device::hardware() const { return core_->device(); }
-
-void Device::Count(int64_t bytes) {
-  const int64_t now = bytes_ += bytes;
-  int64_t peak = peak_;
-  while (now > peak && !peak_.compare_exchange_weak(peak, now)) {
-  }
-}
-
-Buffer::Buffer(Device& device, ir::Type type)
-    : device_(device),
-      type_(std::move(type)),
-      ready_(std::make_shared<Event>()) {
-  device_.Count(type_.bytes());
-}
-
-Buffer::Buffer(Device& device, ir::Type type, Literal value)
-    : Buffer(device, std::move(type)) {
-  Set(std::move(value));
-}
-
-Buffer::~Buffer() { device_.Count(-type_.bytes()); }
-
-void Buffer::Set(absl::StatusOr<Literal> value) {
-  if (!value.ok()) return ready_->Set(value.status());
-  SetPlaced(OnHost(*std::move(value)));
-}
-
-void Buffer::SetPlaced(absl::StatusOr<PlacedValue> value) {
-  if (value.ok()) value_ = *std::move(value);
-  ready_->Set(value.status());
-}
-
-absl::StatusOr<Literal> Buffer::Await() const {
-  if (absl::Status s = ready_->Await(); !s.ok()) return s;
-  return *value_->host;
-}
-
 namespace {
 
 // Exchanges that become one have at most this part of the memory, for their

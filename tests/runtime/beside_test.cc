@@ -24,8 +24,9 @@ using testing::ElementsAre;
 
 // A gradient that is exchanged, and a chain of products that does not need it.
 std::string Gradient(int64_t elements) {
-  return absl::StrCat("%g = f32[", elements, "] parameter(), name=\"g\"\n%gg = f32[",
-                      elements, "] hlo.multiply(%g, %g)\n%sum = f32[", elements,
+  return absl::StrCat("%g = f32[", elements,
+                      "] parameter(), name=\"g\"\n%gg = f32[", elements,
+                      "] hlo.multiply(%g, %g)\n%sum = f32[", elements,
                       "] hlo.all_reduce(%gg), group_size=1, channel=1, "
                       "use_global_device_ids=true ADD\n%out = f32[",
                       elements, "] hlo.add(%sum, %g)\n");
@@ -90,8 +91,9 @@ TEST_F(BesideTest, OneProgramTakesLessThanTwo) {
 TEST_F(BesideTest, ChainsOfCollectives) {
   for (const int64_t elements : {1, 100, 4096, 20000}) {
     const std::string type = absl::StrCat("f32[", elements, "]");
-    const std::string all = ", group_size=1, channel=1, "
-                            "use_global_device_ids=true ADD\n";
+    const std::string all =
+        ", group_size=1, channel=1, "
+        "use_global_device_ids=true ADD\n";
     Check(absl::StrCat("%a = ", type, " parameter(), name=\"a\"\n%b = ", type,
                        " hlo.all_reduce(%a)", all, "%c = ", type,
                        " hlo.multiply(%b, %a)\n%d = ", type,

@@ -21,7 +21,7 @@ using compiler::AllReduceSpec;
 constexpr int64_t kStretchCycles = 6000;
 // Cores come apart while they compute: longer collectives do not wait for each
 // piece of others as soon as it can be there.
-const int64_t kLongCycles = 10000, kSlack = getenv("SLACK") ? atoi(getenv("SLACK")) : 3000;
+constexpr int64_t kLongCycles = 10000, kSlack = 3000;
 // Of each level of each phase, beyond the bytes.
 constexpr int64_t kLevelCycles = 400;
 
@@ -38,10 +38,10 @@ int64_t CollectiveCycles(const AllReduceSpec& spec, const Preset& preset) {
   while (int64_t{1} << levels < size) ++levels;
   const int64_t memory = 2 * phases * bytes / preset.beat_bytes();
   const int64_t cores = std::min<int64_t>(preset.chip.cores, size);
-  const int64_t links =
-      size == cores ? 0
-                    : phases * bytes * (size - cores) / size * 17 /
-                          (2 * 16 * preset.chip.link_bytes);
+  const int64_t links = size == cores
+                            ? 0
+                            : phases * bytes * (size - cores) / size * 17 /
+                                  (2 * 16 * preset.chip.link_bytes);
   return std::max(memory, links) + phases * levels * kLevelCycles;
 }
 
@@ -71,10 +71,10 @@ class PartOrder {
       Unit& unit = units_.emplace_back();
       unit.parts = {i};
       unit.computes = step.kernel.has_value();
-      unit.cycles = unit.computes
-                        ? step.kernel->expected_cycles
-                        : CollectiveCycles(exchanges.Of(*step.node, 0)->spec,
-                                           preset);
+      unit.cycles =
+          unit.computes
+              ? step.kernel->expected_cycles
+              : CollectiveCycles(exchanges.Of(*step.node, 0)->spec, preset);
     }
     for (size_t u = 0; u < units_.size(); ++u) {
       for (size_t v = 0; v < u; ++v)
@@ -184,8 +184,7 @@ ExchangingProgram::ExchangingProgram(std::vector<Part> parts,
     own.others = static_cast<int>(bytes_.size());
     for (size_t other = 1; other < own.member.spec.group.size(); ++other) {
       for (const std::vector<int>* operands : {&own.in, &own.out}) {
-        for (const int operand : *operands)
-          bytes_.push_back(bytes_[operand]);
+        for (const int operand : *operands) bytes_.push_back(bytes_[operand]);
       }
       bytes_.push_back(own.scratch_bytes);
     }
@@ -262,8 +261,7 @@ absl::StatusOr<KernelProgram> ExchangingProgram::For(
       const int64_t offset =
           members.back().position * members.back().part_bytes[v];
       if (offset == 0) continue;
-      const auto made =
-          static_cast<int>(bytes_.size() + operand_parts.size());
+      const auto made = static_cast<int>(bytes_.size() + operand_parts.size());
       operand_parts.push_back({made, own.out[v], offset});
       value_of[own.out[v]] = made;
     }
@@ -306,8 +304,8 @@ absl::StatusOr<KernelProgram> ExchangingProgram::For(
       LinkedCollective& part = linked.emplace_back();
       part.tag = static_cast<int>(kernels.size()) + number[i];
       part.place = place;
-      part.place.cycles = std::max<int64_t>(
-          1, cycles * (stretch.end - stretch.begin) / count);
+      part.place.cycles =
+          std::max<int64_t>(1, cycles * (stretch.end - stretch.begin) / count);
       for (const std::vector<int>* operands : {&own.in, &own.out})
         part.operands.insert(part.operands.end(), operands->begin(),
                              operands->end());

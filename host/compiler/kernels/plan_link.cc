@@ -182,8 +182,8 @@ class StepLinker {
   absl::StatusOr<KernelProgram> Exchanging(
       std::vector<ExchangingProgram::Part> parts,
       const std::vector<int64_t>& bytes, PlanStep& all) const {
-    auto program = std::make_shared<ExchangingProgram>(
-        std::move(parts), bytes, *exchanges_, preset_);
+    auto program = std::make_shared<ExchangingProgram>(std::move(parts), bytes,
+                                                       *exchanges_, preset_);
     all.kernels = program->kernels();
     for (const ExchangingProgram::Collective& own : program->collectives())
       all.kernels.push_back({own.node});
