@@ -97,14 +97,41 @@ def predicate(node):
     return conditions[0].expr if len(conditions) == 1 and conditions[0].matchesClause is None else None
 
 
+def number(node):
+    """The value of a literal or of a sum of some; None of anything else."""
+    if kind_of(node) == "AddExpression":
+        left, right = number(node.left), number(node.right)
+        return None if left is None or right is None else left + right
+    match = re.fullmatch(r"(?:\d*'s?([bdh]))?([0-9a-fA-F_]+)", text_of(node))
+    return match and int(match[2].replace("_", ""), {"b": 2, "h": 16}.get(match[1], 10))
+
+
+def needs(condition):
+    """{expression: what it must be} for a condition: a constant's text, or the least and the largest number."""
+    values, ranges = {}, {}
+    for part in terms(condition, "LogicalAndExpression"):
+        part = part.expression if kind_of(part) == "ParenthesizedExpression" else part
+        if kind_of(part) not in COMPARISONS:
+            continue
+        left, value = text_of(part.left), number(part.right)
+        low, high = ranges.get(left, (0, float("inf")))
+        if kind_of(part) == "EqualityExpression":
+            if constant(part.right):
+                values[left] = text_of(part.right)
+            if value is not None:
+                ranges[left] = value, value
+        elif value is not None and kind_of(part) == "GreaterThanEqualExpression":
+            ranges[left] = max(low, value), high
+        elif value is not None and kind_of(part) == "LessThanEqualExpression":
+            ranges[left] = low, min(high, value)
+    return values, ranges
+
+
 def exclusive(one, two):
     """Whether two conditions need different values of one expression, so that they are never both true."""
-    def needs(condition):
-        return {text_of(part.left): text_of(part.right) for part in terms(condition, "LogicalAndExpression")
-                if kind_of(part) == "EqualityExpression" and constant(part.right)}
-
-    ours, theirs = needs(one), needs(two)
-    return any(theirs.get(left, right) != right for left, right in ours.items())
+    (our_values, our_ranges), (values, ranges) = needs(one), needs(two)
+    return (any(values.get(left, text) != text for left, text in our_values.items())
+            or any(left in ranges and (high < ranges[left][0] or ranges[left][1] < low) for left, (low, high) in our_ranges.items()))
 
 
 def counters(tree):
