@@ -152,6 +152,15 @@ class Designs(unittest.TestCase):
         self.assertEqual(swapped["4'(set_i) is lost in a clear"], "((clear_i) ? ('0) : ((count_q) + (4'(set_i))))")
         self.assertFalse([text for text in swapped if "rst_ni" in text])  # a reset always wins
 
+    def test_conditions_that_exclude_each_other_have_no_order(self):
+        module = "module m (input logic clk_i); always_ff @(posedge clk_i) begin if (FIRST) q <= 1'b0; else if (SECOND) q <= 1'b1; end endmodule\n"
+        for first, second, order in (("a", "b", True), ("a == 2'd1", "a == 2'd2", False), ("a == Idle && b", "c && a == Busy", False),
+                                     ("a == 2'd1", "b == 2'd2", True), ("a == 12'h0bc", "(a >= 12'h0a0) && (a <= 12'h0a0 + 12'h1f)", True),
+                                     ("a == 12'h0c0", "(a >= 12'h0a0) && (a <= 12'h0a0 + 12'h1f)", False),
+                                     ("(a >= 8'd9) && (a <= 8'd12)", "(a >= 8'd13) && (a <= 8'd20)", False), ("!rst_ni", "b", False)):
+            text = module.replace("FIRST", first).replace("SECOND", second)
+            self.assertEqual(any(mutant.kind == "priority" for mutant in found(text)), order, f"{first}, {second}")
+
     def test_ends_of_counters_move_by_one(self):
         moved = self.changed("count")
         self.assertEqual(moved, {

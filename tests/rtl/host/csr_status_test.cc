@@ -237,5 +237,69 @@ TEST_F(CsrStatusTest, AResetClearsWhatWasBefore) {
     EXPECT_EQ(Get(offset), 0u) << offset;
 }
 
+// Of a read and a write that come together, that goes first which was not
+// last; behind a reset the read.
+TEST_F(CsrStatusTest, ReadsAndWritesTakeTurns) {
+  uint32_t value = Get(csr::kProgLen);
+  const auto both = [&](bool read_first, const char* what) {
+    const uint32_t old = value;
+    value += 0x01010101;
+    dut_->axil_awaddr_i = csr::kProgLen;
+    dut_->axil_wdata_i = value;
+    dut_->axil_wstrb_i = 0xf;
+    dut_->axil_awvalid_i = dut_->axil_wvalid_i = dut_->axil_bready_i = 1;
+    const uint32_t data = ReadWith(csr::kProgLen, [this](int cycle) {
+      if (cycle == 1) dut_->axil_awvalid_i = dut_->axil_wvalid_i = 0;
+    });
+    dut_->axil_bready_i = 0;
+    EXPECT_EQ(data, read_first ? old : value) << what;
+    EXPECT_EQ(Get(csr::kProgLen), value) << what;
+  };
+  for (int round = 0; round < 3; ++round) {
+    dut_->rst_ni = 0;
+    Clock();
+    dut_->rst_ni = 1;
+    Clock();
+    value = 0;
+    both(true, "behind a reset");
+    both(false, "behind a read");
+    Write(csr::kWatchdog, 5);
+    both(true, "behind a write");
+  }
+}
+
+// A reset in any cycle of an access ends it: no answer comes, and the next
+// access has its own.
+TEST_F(CsrStatusTest, AResetEndsAnAccess) {
+  for (const uint32_t offset : {uint32_t{csr::kProgLen}, csr::kCounterBase,
+                                csr::kCounterBase + 4, 0x404u, 0x504u}) {
+    for (const bool write : {false, true}) {
+      for (int at = 1; at < 8; ++at) {
+        dut_->axil_araddr_i = dut_->axil_awaddr_i = offset;
+        dut_->axil_wstrb_i = 0xf;
+        dut_->axil_wdata_i = 7;
+        dut_->axil_arvalid_i = !write;
+        dut_->axil_awvalid_i = dut_->axil_wvalid_i = write;
+        dut_->axil_rready_i = dut_->axil_bready_i = 0;
+        for (int cycle = 0; cycle < at; ++cycle) {
+          Clock();
+          dut_->axil_arvalid_i = 0;
+          dut_->axil_awvalid_i = dut_->axil_wvalid_i = 0;
+        }
+        scalar_ = links_ = {};  // they are reset, too
+        dut_->rst_ni = 0;
+        Clock();
+        dut_->rst_ni = 1;
+        for (int cycle = 0; cycle < kMostCycles; ++cycle) {
+          EXPECT_FALSE(dut_->axil_rvalid_o || dut_->axil_bvalid_o)
+              << offset << ", " << at;
+          Clock();
+        }
+        EXPECT_EQ(Get(csr::kProgLen), 0u) << offset << ", " << at;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace systole
