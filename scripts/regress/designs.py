@@ -130,7 +130,8 @@ def needs(condition):
 def exclusive(one, two):
     """Whether two conditions need different values of one expression, so that they are never both true."""
     (our_values, our_ranges), (values, ranges) = needs(one), needs(two)
-    return (any(values.get(left, text) != text for left, text in our_values.items())
+    ours, theirs = ({text_of(part) for part in terms(condition, "LogicalAndExpression")} for condition in (one, two))
+    return (any(f"!{text}" in theirs for text in ours) or any(f"!{text}" in ours for text in theirs) or any(values.get(left, text) != text for left, text in our_values.items())
             or any(left in ranges and (high < ranges[left][0] or ranges[left][1] < low) for left, (low, high) in our_ranges.items()))
 
 

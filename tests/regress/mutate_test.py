@@ -157,7 +157,8 @@ class Designs(unittest.TestCase):
         for first, second, order in (("a", "b", True), ("a == 2'd1", "a == 2'd2", False), ("a == Idle && b", "c && a == Busy", False),
                                      ("a == 2'd1", "b == 2'd2", True), ("a == 12'h0bc", "(a >= 12'h0a0) && (a <= 12'h0a0 + 12'h1f)", True),
                                      ("a == 12'h0c0", "(a >= 12'h0a0) && (a <= 12'h0a0 + 12'h1f)", False),
-                                     ("(a >= 8'd9) && (a <= 8'd12)", "(a >= 8'd13) && (a <= 8'd20)", False), ("!rst_ni", "b", False)):
+                                     ("(a >= 8'd9) && (a <= 8'd12)", "(a >= 8'd13) && (a <= 8'd20)", False), ("a && !b", "b && !a", False),
+                                     ("a && !b", "c && !a", False), ("!rst_ni", "b", False)):
             text = module.replace("FIRST", first).replace("SECOND", second)
             self.assertEqual(any(mutant.kind == "priority" for mutant in found(text)), order, f"{first}, {second}")
 
