@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: Systole contributors
 """Checks the sources: RTL with Verilator, slang, verible and the project's own rules, C++ format with clang-format, rules on files.
 
---format formats the C++ instead. Parts can be chosen: lint.py rtl processes slang verible format files includes targets.
+--format formats the C++ instead. Parts can be chosen: lint.py rtl processes slang verible pins format files includes targets.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 import cache
+import lint_pins
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -229,7 +230,7 @@ def check_targets():
 
 def main():
     parts = {"rtl": check_rtl, "processes": lambda: check_with_slang("processes"), "slang": lambda: check_with_slang("slang"),
-             "verible": check_verible, "format": check_format, "files": check_files,
+             "verible": check_verible, "pins": lambda: lint_pins.check(ROOT), "format": check_format, "files": check_files,
              "includes": check_includes, "targets": check_targets}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="what to check (default: all)")

@@ -12,7 +12,7 @@ module systole_board #(
     input  logic        clk_i,
     input  logic        rst_ni,
 
-    input  logic        uart_rx_i,
+    input  logic        uart_rx_i,  // asynchronous
     output logic        uart_tx_o,
 
     output logic        ready_o,    // the DRAM is ready

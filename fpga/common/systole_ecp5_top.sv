@@ -9,9 +9,9 @@ module systole_ecp5_top #(
     parameter int unsigned ClockHz = 60_000_000,
     parameter int unsigned Baud = 3_000_000
 ) (
-    input  logic        clk_25mhz,
-    input  logic        button,   // pressed: high
-    input  logic        uart_rx,  // from the host
+    input  logic        clk_25mhz,  // clock
+    input  logic        button,   // asynchronous; pressed: high
+    input  logic        uart_rx,  // asynchronous; from the host
     output logic        uart_tx,
     output logic [7:0]  led,
 

@@ -22,6 +22,7 @@ import time
 
 import yaml
 
+import designs
 import equivalence
 import job
 import mutants
@@ -207,11 +208,15 @@ def campaign(args, unit):
     """The exit code."""
     everything = sites(args.build, unit)
     results = Results(args.output / f"{unit['name']}.json", unit["name"], {mutant.name: content(mutant) for mutant in everything})
-    again = {name for name, row in results.rows.items() if args.again and row["status"] == "missed"}
+    everything = [mutant for mutant in everything if mutant.kind in args.kinds]
+    kinds = {mutant.name: mutant.kind for mutant in everything}
+    again = {name for name, row in results.rows.items() if args.again and row["status"] == "missed" and name in kinds}
     free = [mutant for mutant in everything if args.rebuild or not mutant.constant]
     random.Random(args.seed).shuffle(free)
-    judged = results.rows.keys() - again
-    fresh = [mutant for mutant in free if mutant.name not in results.rows][:max(0, args.mutants - len(results.rows))]
+    judged = results.rows.keys() & kinds.keys() - again
+    fresh = [mutant for mutant in free if mutant.name not in results.rows]
+    if args.mutants:
+        fresh = fresh[:max(0, args.mutants - len(results.rows.keys() & kinds.keys()))]
     chosen = [mutant for mutant in free if mutant.name in again] + fresh
     print(f"mutate: {unit['name']}: {len(everything)} mutants, {len(everything) - len(free)} of them in constants, {len(judged)} judged, "
           f"{len(chosen)} now", flush=True)
@@ -225,13 +230,17 @@ def campaign(args, unit):
     else:
         for first in range(0, len(chosen), args.batch):
             judge_batch(args, unit, chosen[first:first + args.batch], results.keep)
-    rows = list(results.rows.values())
+    rows = [row for name, row in results.rows.items() if name in kinds]
     seen, missed, percent = score(rows)
     count = {status: sum(row["status"] == status for row in rows) for status in ("equivalent", "refused", "illegal")}
     low, high = interval(seen, seen + missed)
     print(f"mutate: {unit['name']}: {seen} of {seen + missed} seen, {percent:.1f} % ({low:.1f} to {high:.1f}); {count['equivalent']} equivalent, "
           f"{count['illegal'] + count['refused']} that do not build; {len(rows)} of {len(everything)} judged, "
           f"{len(everything) - len(free)} in constants")
+    for kind in args.kinds if len(args.kinds) > 1 else ():
+        of_kind = [row for row in rows if kinds[row["mutant"]] == kind]
+        if of_kind:
+            print(f"  {kind:12} {score(of_kind)[0]} of {sum(score(of_kind)[:2])} seen, {len(of_kind)} judged")
     for row in rows:
         if row["status"] == "missed":
             print(f"  not seen: {row['mutant']}")
@@ -243,7 +252,9 @@ def main():
     parser = argparse.ArgumentParser(prog="make mutate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
     parser.add_argument("--unit", action="append", choices=list(units), help="default: all")
-    parser.add_argument("--mutants", type=positive, default=60, help="to judge, with those that are judged already")
+    parser.add_argument("--mutants", type=number_or_all, default=60, help="to judge, with those that are judged already; `all`")
+    parser.add_argument("--kinds", type=kinds, default=("operator", *designs.KINDS), help=f"of mutants, with commas between: operator (a single operator, "
+                        f"condition, constant or assignment), {', '.join(designs.KINDS)}; `design`: all but operator; default: all")
     parser.add_argument("--seed", type=int, default=1, help="which ones")
     parser.add_argument("--jobs", type=positive, default=os.cpu_count() or 1)
     parser.add_argument("--goal", type=not_negative, default=95.0, help="percent of the mutants that count; below: exit code 1")
@@ -262,7 +273,8 @@ def main():
     try:
         if args.list:
             for unit in chosen:
-                print(f"{unit['name']:16} {len(sites(args.build, unit)):5} mutants  {' '.join(run['program'] for run in unit['runs'])}")
+                found = [mutant for mutant in sites(args.build, unit) if mutant.kind in args.kinds]
+                print(f"{unit['name']:16} {len(found):5} mutants  {' '.join(run['program'] for run in unit['runs'])}")
             return 0
         args.output.mkdir(parents=True, exist_ok=True)
         return max(campaign(args, unit) for unit in chosen)
@@ -272,6 +284,18 @@ def main():
     except KeyboardInterrupt:
         print("\nmutate: ended; what is judged is kept", file=sys.stderr)
         return 130
+
+
+def number_or_all(text):
+    return 0 if text == "all" else positive(text)
+
+
+def kinds(text):
+    known = ("operator", *designs.KINDS)
+    chosen = designs.KINDS if text == "design" else tuple(text.split(","))
+    if unknown := [kind for kind in chosen if kind not in known]:
+        raise argparse.ArgumentTypeError(f"'{unknown[0]}' is none of {', '.join(known)}, design")
+    return chosen
 
 
 def positive(text):

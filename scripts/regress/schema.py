@@ -3,8 +3,8 @@
 """Many mutants in one source, of which a number chooses one when the program runs: a unit is built once for all of them.
 
 An expression e with the mutant m of number 17 becomes ((number == 17) ? (m) : (e)), a statement that mutant 18 leaves out
-`begin if (number != 18) e end`. Both branches have the width and sign of e, so that number 0 is the RTL as it was. Lines stay where
-they are.
+`begin if (number != 18) e end`. Both branches have the width and sign of e, so that number 0 is the RTL as it was. What a mutant needs
+beside it, a register of its own, is there for all numbers. Lines stay where they are.
 """
 
 import dataclasses
@@ -12,6 +12,7 @@ import re
 import shutil
 
 import variant
+from designs import NUMBER
 
 VARIABLE = "SYSTOLE_MUTANT"  # of the environment: the number; none or 0: the RTL as it is
 PACKAGE = "systole_mutant_pkg"
@@ -63,25 +64,37 @@ def _one_line(text):
 
 def guarded(data, numbered):
     """The source with all of its mutants, of which the numbers are given: {number: mutant}."""
-    places = {}
+    places, beside = {}, []
     for number, mutant in numbered.items():
+        if mutant.beside:
+            beside.append((mutant.at, _one_line(mutant.beside.replace(NUMBER, str(number)))))
         place = places.setdefault((mutant.first, mutant.last), _Place(mutant.first, mutant.last, mutant.statement, [], []))
-        place.mutants.append((number, _one_line(mutant.new)))
+        place.mutants.append((number, _one_line(mutant.new.replace(NUMBER, str(number)))))
+    beside.sort(key=lambda pair: pair[0])
+
+    def source(first, last):
+        """Of the file, with the items that come from `first` to before `last`."""
+        parts, begin = [], first
+        for at, text in beside:
+            if first <= at < last:
+                parts += [data[begin:at].decode(), text]
+                begin = at
+        return "".join(parts) + data[begin:last].decode()
 
     def render(first, last, inner):
         parts, at = [], first
         for place in inner:
-            parts.append(data[at:place.first].decode())
+            parts.append(source(at, place.first))
             body = render(place.first, place.last, place.inner)
             for number, text in place.mutants:
                 chosen = f"{PACKAGE}::number == {number}"
                 if place.statement:
-                    body = f"begin if ({chosen}) {text} else begin {body} end end"
+                    body = f"begin if ({chosen}) begin {text} end else begin {body} end end"
                 else:
                     body = f"(({chosen}) ? ({text}) : ({body}))"
             parts.append(body)
             at = place.last
-        parts.append(data[at:last].decode())
+        parts.append(source(at, last))
         return "".join(parts)
 
     return render(0, len(data), _nest(places.values()))
@@ -94,7 +107,8 @@ def _named_by(error, numbered, root):
     for number, mutant in numbered.items():
         data = (root / mutant.file).read_bytes()
         begin, end = data[:mutant.first].count(b"\n") + 1, data[:mutant.last].count(b"\n") + 1
-        if any(path.endswith("/" + mutant.file) and begin <= line <= end for path, line in lines):
+        beside = data[:mutant.at].count(b"\n") + 1 if mutant.beside else begin
+        if any(path.endswith("/" + mutant.file) and (begin <= line <= end or line == beside) for path, line in lines):
             found.add(number)
     return found
 

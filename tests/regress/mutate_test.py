@@ -13,6 +13,7 @@ from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts" / "regress"))
+import designs  # noqa: E402
 import equivalence  # noqa: E402
 import mutants  # noqa: E402
 import mutate  # noqa: E402
@@ -105,6 +106,114 @@ class Guards(unittest.TestCase):
         numbered = {n: mutants.Mutant("rtl/m.sv", first, first + 4, "x", 1, 1, "", False, False) for n, first in ((1, 0), (2, 2))}
         with self.assertRaisesRegex(ValueError, "half"):
             schema.guarded(b"abcdefgh", numbered)
+
+
+DESIGN = """module m (input logic clk_i, input logic rst_ni, input logic set_i, input logic clear_i, input logic pin_i, input logic [3:0] end_i,
+    output logic busy_o, output logic late_o, output logic [3:0] sum_o);
+  logic on_q, off_q, seen_q, pin;
+  logic [3:0] count_q, left_q;
+  systole_prim_sync u_sync (.clk_i, .d_i(pin_i), .q_o(pin));
+  sub u_sub (.clk_i, .rst_ni(rst_ni && !clear_i));
+  assign busy_o = count_q != '0;
+  assign sum_o = clear_i ? count_q : count_q + 4'd1;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || clear_i) begin
+      on_q <= 1'b0;
+    end else if (set_i) begin
+      on_q <= 1'b1;
+    end
+    if (set_i) off_q <= 1'b1;
+    else if (clear_i) off_q <= 1'b0;
+    seen_q <= rst_ni && (set_i || (seen_q && !clear_i));
+    late_o <= rst_ni && pin;
+    if (set_i) left_q <= 4'(Most - 1);
+    else if (left_q != '0) left_q <= left_q - 1'b1;
+    count_q <= (clear_i ? '0 : count_q) + 4'(set_i);
+    if (count_q == end_i) count_q <= '0;
+  end
+endmodule
+"""
+
+
+class Designs(unittest.TestCase):
+    """Faults as designers make them."""
+
+    def mutants(self, kind):
+        return [mutant for mutant in found(DESIGN) if mutant.kind == kind]
+
+    def changed(self, kind):
+        """Texts of the mutants, and what each of them puts there."""
+        return {mutant.text: " ".join(mutant.new.split()) for mutant in self.mutants(kind)}
+
+    def test_either_of_two_events_wins_and_none_is_lost(self):
+        swapped = self.changed("priority")
+        self.assertEqual(swapped["clear_i before set_i"], "if (clear_i) begin off_q <= 1'b0; end else if (set_i) begin off_q <= 1'b1; end")
+        self.assertEqual(swapped["!clear_i before set_i"], "(((set_i) || (seen_q)) && ((!clear_i)))")
+        self.assertEqual(swapped["4'(set_i) is lost in a clear"], "((clear_i) ? ('0) : ((count_q) + (4'(set_i))))")
+        self.assertFalse([text for text in swapped if "rst_ni" in text])  # a reset always wins
+
+    def test_conditions_that_exclude_each_other_have_no_order(self):
+        module = "module m (input logic clk_i); always_ff @(posedge clk_i) begin if (FIRST) q <= 1'b0; else if (SECOND) q <= 1'b1; end endmodule\n"
+        for first, second, order in (("a", "b", True), ("a == 2'd1", "a == 2'd2", False), ("a == Idle && b", "c && a == Busy", False),
+                                     ("a == 2'd1", "b == 2'd2", True), ("a == 12'h0bc", "(a >= 12'h0a0) && (a <= 12'h0a0 + 12'h1f)", True),
+                                     ("a == 12'h0c0", "(a >= 12'h0a0) && (a <= 12'h0a0 + 12'h1f)", False),
+                                     ("(a >= 8'd9) && (a <= 8'd12)", "(a >= 8'd13) && (a <= 8'd20)", False), ("a && !b", "b && !a", False),
+                                     ("a && !b", "c && !a", False), ("!rst_ni", "b", False)):
+            text = module.replace("FIRST", first).replace("SECOND", second)
+            self.assertEqual(any(mutant.kind == "priority" for mutant in found(text)), order, f"{first}, {second}")
+
+    def test_ends_of_counters_move_by_one(self):
+        moved = self.changed("count")
+        self.assertEqual(moved, {
+            "count_q - 1 in count_q != '0": "((((count_q) - 2'sd1)) != ('0))",  # and not + 1, which is the other end
+            "left_q - 1 in left_q != '0": "((((left_q) - 2'sd1)) != ('0))",
+            "left_q is loaded with 4'(Most - 1) + 1": "((4'(Most - 1)) + 2'sd1)",
+            "left_q is loaded with 4'(Most - 1) - 1": "((4'(Most - 1)) - 2'sd1)",
+            "count_q + 1 in count_q == end_i": "((((count_q) + 2'sd1)) == (end_i))",
+            "count_q - 1 in count_q == end_i": "((((count_q) - 2'sd1)) == (end_i))",
+        })
+
+    def test_what_is_cleared_lacks_a_term_or_a_register(self):
+        lacking = self.changed("flush")
+        self.assertEqual(lacking["without the term clear_i"], "((!rst_ni))")
+        self.assertEqual(lacking["without the term !rst_ni"], "((clear_i))")
+        self.assertEqual(lacking["without on_q <= 1'b0;"], ";")
+        self.assertEqual(lacking["rst_ni without the term !clear_i"], "((rst_ni))")
+
+    def test_status_bits_are_a_cycle_late(self):
+        late = {mutant.text: mutant for mutant in self.mutants("late")}
+        self.assertLessEqual({"busy_o falls a cycle late", "busy_o rises a cycle late", "late_o: a cycle late", "set_i: a cycle late"}, set(late))
+        self.assertNotIn("sum_o falls a cycle late", late)  # no bit
+        mutant = late["late_o: a cycle late"]
+        self.assertEqual(mutant.beside, "logic systole_late_{number}; always_ff @(posedge clk_i) systole_late_{number} <= (rst_ni && pin); ")
+        self.assertTrue(DESIGN[mutant.at:].startswith("always_ff @(posedge clk_i) begin\n    if (!rst_ni || clear_i)"))
+        for text, numbered in (("7", {7: mutant}), ("0", {})):
+            guarded = schema.guarded(DESIGN.encode(), numbered)
+            self.assertEqual(f"logic systole_late_{text};" in guarded, bool(numbered))
+            self.assertEqual(guarded.count("\n"), DESIGN.count("\n"))
+        with tempfile.TemporaryDirectory() as name:
+            path = pathlib.Path(name) / "rtl" / "m.sv"
+            path.parent.mkdir()
+            path.write_text(DESIGN)
+            mutant.apply(pathlib.Path(name))
+            self.assertIn("late_o <= systole_late_0;", path.read_text())
+            self.assertIn("always_ff @(posedge clk_i) systole_late_0 <= (rst_ni && pin); always_ff @(posedge clk_i) begin", path.read_text())
+
+    def test_pins_lose_their_synchroniser(self):
+        mutant, = self.mutants("synchroniser")
+        self.assertTrue(mutant.constant)  # what drives a signal is no matter of a switch
+        self.assertEqual(mutant.new, "assign pin = pin_i;")
+
+    def test_guards_of_all_kinds_have_a_place(self):
+        numbered = dict(enumerate((mutant for mutant in found(DESIGN) if not mutant.constant), 1))
+        text = schema.guarded(DESIGN.encode(), numbered)
+        for number in numbered:
+            self.assertEqual(text.count(f"{schema.PACKAGE}::number == {number})"), 1, number)
+
+    def test_names_are_unique(self):
+        for path in sorted((ROOT / "rtl").rglob("*.sv")):
+            names = [mutant.name for mutant in mutants.find(ROOT, path.relative_to(ROOT).as_posix())]
+            self.assertEqual(len(names), len(set(names)), path)
 
 
 class Proofs(unittest.TestCase):

@@ -104,6 +104,26 @@ class LintTest(Sandbox):
         code, output = self.script("scripts/lint.py", "includes")
         self.assertEqual(code, 0, output)
 
+    def test_asynchronous_pins_have_their_synchroniser(self):
+        code, output = self.script("scripts/lint.py", "pins")
+        self.assertEqual(code, 0, output)
+        uart, top, board = "fpga/common/systole_uart.sv", "fpga/common/systole_ecp5_top.sv", "fpga/common/systole_board.sv"
+        for path, old, new, said in (
+                (uart, "systole_prim_sync u_sync (.clk_i, .d_i(rx_i), .q_o(rx_sync));", "assign rx_sync = rx_i;",
+                 "rx_i is asynchronous, and is used without a systole_prim_sync"),
+                (uart, "rx_q <= rx_sync", "rx_q <= rx_i", "rx_i is asynchronous, and is used without a systole_prim_sync"),
+                (top, "if (!released) begin", "if (!released || button) begin", "button is asynchronous, and is used without a systole_prim_sync"),
+                (top, "// asynchronous; pressed: high", "// pressed: high", "pin button says neither `// clock` nor `// asynchronous`"),
+                (uart, "rx_i,  // asynchronous", "rx_i,", f"{board}: uart_rx_i is asynchronous, and rx_i of systole_uart is not"),
+                (board, ".tx_valid_i(tx_valid)", ".tx_valid_i(uart_rx_i)", "tx_valid_i of systole_uart is not")):
+            text = (self.root / path).read_text()
+            self.assertEqual(text.count(old), 1, old)
+            (self.root / path).write_text(text.replace(old, new))
+            code, output = self.script("scripts/lint.py", "pins")
+            (self.root / path).write_text(text)
+            self.assertEqual(code, 1, new)
+            self.assertIn(said, output)
+
     def test_presets_are_asked_what_they_can(self):
         code, output = self.script("scripts/lint.py", "targets")
         self.assertEqual(code, 0, output)

@@ -5,9 +5,9 @@
 // Docs: docs/fpga.md.
 
 module arty_a7_100 (
-    input  logic       clk_100mhz,
-    input  logic       button,
-    input  logic       uart_rx,
+    input  logic       clk_100mhz,  // clock
+    input  logic       button,   // asynchronous
+    input  logic       uart_rx,  // asynchronous
     output logic       uart_tx,
     output logic [3:0] led
 );

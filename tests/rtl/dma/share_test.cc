@@ -62,6 +62,28 @@ class Share {
     held_ = false;
   }
 
+  // All ask, and the first `taken` are taken; then the port refuses, through a
+  // reset of one cycle. The address that is offered behind it.
+  uint32_t OfferedBehindAReset(int taken) {
+    Reset();
+    Vshare& m = *dut_;
+    m.valid_i = kAll;
+    for (int w = 0; w < 4; ++w) m.addr_i[w] = 0;
+    for (int u = 0; u < kUnits; ++u) m.addr_i[25 * u / 32] |= u << 25 * u % 32;
+    m.ub_ready_i = 1;
+    for (int i = 0; i < taken; ++i) Clock();
+    m.ub_ready_i = 0;
+    Clock();
+    m.rst_ni = 0;
+    Clock();
+    m.rst_ni = 1;
+    m.eval();
+    EXPECT_TRUE(m.ub_valid_o);
+    const uint32_t offered = m.ub_addr_o;
+    EXPECT_FALSE(context_.gotError());
+    return offered;
+  }
+
   Seen Run(const Load& load) {
     Seen seen;
     Counts others = {};
@@ -172,6 +194,14 @@ TEST(ShareTest, ABeatACycleInTurn) {
       const int64_t due = asking >> u & 1 ? load.cycles / units : 0;
       EXPECT_LE(std::abs(seen.taken[u] - due), 2) << asking << " " << u;
     }
+  }
+}
+
+// A reset forgets who was offered, and whose turn it is.
+TEST(ShareTest, AResetBeginsTheTurnsAnew) {
+  Share share(5);
+  for (int taken = 0; taken < 2 * kUnits; ++taken) {
+    EXPECT_EQ(share.OfferedBehindAReset(taken), 1u) << taken;
   }
 }
 

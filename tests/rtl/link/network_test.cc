@@ -223,5 +223,74 @@ TYPED_TEST(NetworkTest, ALinkGoesDown) {
   }
 }
 
+// The cores are told of a link that goes down in the cycle in which its
+// register says so, for one cycle.
+TYPED_TEST(NetworkTest, TheCoresAreToldInTheCycleOfTheRegister) {
+  this->Join();
+  if (this->HasFatalFailure()) return;
+  Packet p = this->Draw(0, 0);
+  p.dst_x = 1;
+  p.tie = 0;
+  this->chips_[0].cores[0].offered.push_back(p);
+  this->Deliver(1);
+  this->Set(1, kEnable, 1);  // the other end of link 0
+  for (int i = 0; i < 50; ++i) this->Cycle();
+  this->Set(1, kEnable, 3);
+  auto& m = *this->chips_[0].model;
+  m.reg_valid_i = 1;
+  m.reg_write_i = 0;
+  m.reg_index_i = kState;
+  bool before = false;
+  int told = 0;
+  for (int i = 0; i < 5000; ++i) {
+    this->Cycle();
+    m.eval();
+    const bool down = GetBits(m.reg_data_o, 8, 1) != 0;
+    EXPECT_EQ(m.down_o, down && !before ? 3 : 0) << i;
+    told += m.down_o != 0;
+    before = down;
+  }
+  m.reg_valid_i = 0;
+  EXPECT_EQ(told, 1);
+}
+
+// A reset clears counters and registers, and what was to be told.
+TYPED_TEST(NetworkTest, AResetClearsAll) {
+  this->Join();
+  if (this->HasFatalFailure()) return;
+  for (int k = 0; k < 12; ++k) {
+    Packet p = this->Draw(k % 2, k % 3 == 0);
+    p.dst_x = 1 - p.src_x;
+    this->chips_[k % 2].cores[k % 3 == 0].offered.push_back(p);
+  }
+  this->Deliver(12);
+  if (this->HasFailure()) return;
+  EXPECT_NE(
+      this->Counter(0, 0, kPacketsSent) + this->Counter(0, 1, kPacketsSent),
+      0u);
+  this->Set(0, kSelect, 0x305);
+  for (auto& chip : this->chips_) {
+    chip.model->rst_ni = 0;
+    chip.model->reg_valid_i = 0;
+  }
+  this->Cycle();
+  for (auto& chip : this->chips_) chip.model->rst_ni = 1;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(this->chips_[0].model->down_o, 0) << i;
+    EXPECT_EQ(this->chips_[0].model->ack_o, 0) << i;
+    this->Cycle();
+  }
+  EXPECT_EQ(this->Get(0, kPlace), 0u);
+  EXPECT_EQ(this->Get(0, kTorus), 0x101u);
+  EXPECT_EQ(this->Get(0, kEnable), 0u);
+  EXPECT_EQ(this->Get(0, kSelect), 0u);
+  for (int c = 0; c < 2; ++c) {
+    for (int l = 0; l < 4; ++l) {
+      for (int k = 0; k < kCounters; ++k)
+        EXPECT_EQ(this->Counter(c, l, k), 0u) << l << " " << k;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace systole::link_test

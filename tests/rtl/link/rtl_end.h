@@ -26,15 +26,22 @@ class RtlEnd : public End {
     model_ = std::make_unique<Model>(&context_);
     Reset();
   }
-  ~RtlEnd() override { model_->final(); }
+  ~RtlEnd() override {
+    model_->final();
+    Verilated::threadContextp(&context_);  // which the model leaves
+  }
 
-  void Reset() override {
+  void Reset() override { Restart(3, false); }
+  // By a reset of so many clocks, or by `enable`; no signal meanwhile.
+  void Restart(int clocks, bool by_enable) {
     Model& m = *model_;
-    m.clk_i = m.rst_ni = m.push_i = m.ready_i = m.want_i = 0;
-    m.enable_i = 1;
-    for (int i = 0; i < 3; ++i) Clock();
+    m.clk_i = m.push_i = m.ready_i = m.want_i = 0;
+    m.rst_ni = by_enable;
+    m.enable_i = !by_enable;
+    SetLanes({});
+    for (int i = 0; i < clocks; ++i) Clock();
     context_.gotError(false);
-    m.rst_ni = 1;
+    m.rst_ni = m.enable_i = 1;
     flits_.clear();
     for (auto& assembled : assembled_) assembled.clear();
     m.eval();
@@ -56,14 +63,7 @@ class RtlEnd : public End {
 
   void Step(const Symbols& in) override {
     Model& m = *model_;
-    const int bits = 8 * width_.lane + 2;
-    for (int l = 0; l < link::kLanes; ++l) {
-      SetBits(&m.lanes_i, l * bits + 8 * width_.lane, 2,
-              static_cast<int>(in[l].tag));
-      for (int i = 0; i < width_.lane; ++i) {
-        SetBits(&m.lanes_i, l * bits + 8 * i, 8, in[l].bytes[i]);
-      }
-    }
+    SetLanes(in);
     Give();
     m.ready_i = (Chance(stalls.take) ? 0 : 1) | (Chance(stalls.take) ? 0 : 2);
     m.eval();
@@ -94,6 +94,18 @@ class RtlEnd : public End {
     model_->eval();
     model_->clk_i = 0;
     model_->eval();
+  }
+
+  void SetLanes(const Symbols& in) {
+    Model& m = *model_;
+    const int bits = 8 * width_.lane + 2;
+    for (int l = 0; l < link::kLanes; ++l) {
+      SetBits(&m.lanes_i, l * bits + 8 * width_.lane, 2,
+              static_cast<int>(in[l].tag));
+      for (int i = 0; i < width_.lane; ++i) {
+        SetBits(&m.lanes_i, l * bits + 8 * i, 8, in[l].bytes[i]);
+      }
+    }
   }
 
   void Give() {

@@ -69,15 +69,16 @@ class Bench {
   }
 
   // As the sequencer does before a program; memories keep their data.
-  void Reset() {
-    dut_->rst_ni = 0;
+  void Reset() { Begin(true, true); }
+  // By the reset, by the start of a program, or by both.
+  void Begin(bool reset, bool flush) {
     dut_->flush_i = 0;
     dut_->start_peek_i = dut_->start_valid_i = 0;
-    Clock();
-    Clock();
+    dut_->rst_ni = !reset;
+    for (int i = 0; i < 2 * reset; ++i) Clock();
     dut_->rst_ni = 1;
-    dut_->flush_i = 1;
-    Clock();
+    dut_->flush_i = flush;
+    if (flush) Clock();
     dut_->flush_i = 0;
     beats_.clear();
     state.tiles.clear();
@@ -96,6 +97,18 @@ class Bench {
   }
   void PushFor(const isa::Matmul& d) {
     for (int64_t t = 0; t < TilesOf(d); ++t) Push(RandomTile(&rng, p));
+  }
+
+  // Beats of weights that the unit takes by itself.
+  int64_t Room() {
+    const size_t before = beats_.size();
+    while (static_cast<int64_t>(beats_.size()) * p.beat_bytes() <
+           2 * p.wfifo_tiles * p.tile_bytes())
+      Push(RandomTile(&rng, p));
+    const size_t offered = beats_.size();
+    Idle(4000);
+    EXPECT_EQ(before, 0u);
+    return static_cast<int64_t>(offered - beats_.size());
   }
 
   // The weights that were pushed never come.

@@ -9,6 +9,7 @@
 #include "VMxuV2.h"
 #include "tests/rtl/mxu/bench.h"
 #include "tests/rtl/mxu/cases.h"
+#include "tests/rtl/mxu/start.h"
 #include "tests/testing/seeds.h"
 
 namespace systole::mxu_test {
@@ -96,6 +97,10 @@ TEST(MxuThroughput, V2LongPassesDoNotWait) { LongPasses<VMxuV2>("v2", 390); }
 TEST(MxuThroughput, V2TransposesAVectorACycle) {
   TransposedRate<VMxuV2>("v2", 3);
 }
+
+// Where a word of the weight FIFO is two beats.
+TEST(MxuWideStart, V1ForgetsByTheStart) { StartsAnew<VMxuV1>("v1", false); }
+TEST(MxuWideStart, V1ForgetsByTheReset) { StartsAnew<VMxuV1>("v1", true); }
 
 }  // namespace
 }  // namespace systole::mxu_test

@@ -111,7 +111,8 @@ TEST_F(ScalarCopy, MovesWhatIsLegalAndRefusesTheRest) {
       slow_ = 1 + Below(4);
       // Around the ends of both memories and of the window, or in between.
       const bool in = Below(2);
-      const uint32_t base = Below(8) * kBeat, limit = kHbm - Below(8) * 4;
+      const uint32_t base = Below(8) * kBeat,
+                     limit = kHbm - Below(8) * 4 - Below(2);
       const bool window = Below(2);
       uint32_t words = 1 + Below(Below(4) ? 12 : kSmem / 4 + 2);
       uint32_t smem = Below(kSmem / 4) * 4;
@@ -187,6 +188,40 @@ TEST_F(ScalarCopy, MovesWhatIsLegalAndRefusesTheRest) {
   EXPECT_GT(moved[0], least);
   EXPECT_GT(moved[1], least);
   EXPECT_GT(refused, least);
+}
+
+// Of HBM four beats are asked for before one comes, in a row, and then one for
+// each that is taken.
+TEST_F(ScalarCopy, AsksForFourBeatsAhead) {
+  Start(1);
+  top_->smem_ready_i = top_->rd_ready_i = 1;
+  top_->smem_valid_i = top_->window_i = 0;
+  top_->smem_addr_i = top_->hbm_addr_i = 0;
+  top_->len_i = kSmem;
+  top_->in_i = 1;
+  Edge();
+  top_->in_i = 0;
+  for (int i = 0; i < 4; i++) {
+    EXPECT_TRUE(top_->rd_valid_o) << i;
+    EXPECT_EQ(top_->rd_addr_o, i * kBeat);
+    Edge();
+  }
+  for (uint32_t beat = 4; beat < kSmem / kBeat; beat++) {
+    EXPECT_FALSE(top_->rd_valid_o) << beat;
+    top_->rd_rsp_valid_i = 1;
+    Edge();
+    top_->rd_rsp_valid_i = 0;
+    for (uint32_t word = 0; word < kBeat / 4; word++) {
+      EXPECT_FALSE(top_->rd_valid_o) << beat;
+      EXPECT_TRUE(top_->smem_valid_o) << beat;
+      Edge();
+    }
+    EXPECT_FALSE(top_->smem_valid_o) << beat;
+    EXPECT_TRUE(top_->rd_valid_o) << beat;
+    EXPECT_EQ(top_->rd_addr_o, beat * kBeat);
+    Edge();
+  }
+  top_->final();
 }
 
 }  // namespace

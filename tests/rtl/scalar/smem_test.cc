@@ -51,12 +51,13 @@ class Smem : public ::testing::Test {
   void Reset() {
     top_->rst_ni = 0;
     for (int c = 0; c < 2; c++) top_->valid_i[c] = 1;
+    if (Below(2)) top_->word_i[0] = kWords;  // which would be a failure
     Clock();
     top_->rst_ni = 1;
     words_ = {};
     merging_ = kWords;
     for (int c = 0; c < 2; c++) {
-      EXPECT_FALSE(top_->valid_o[c]);
+      EXPECT_FALSE(top_->valid_o[c] || top_->failed_o[c]);
       EXPECT_FALSE(top_->ready_o[c]);
     }
     EXPECT_FALSE(top_->any_corrected_o || top_->any_failed_o);
@@ -161,6 +162,38 @@ TEST_F(Smem, RandomAccessesWithErrors) {
     EXPECT_GT(corrected, 50);
     EXPECT_GT(failed, 50);
     top_->final();
+  }
+}
+
+// A word a cycle is cleared behind a reset, and not one more; nobody is served
+// until then.
+TEST_F(Smem, IsClearedInACycleAWord) {
+  Start(1);
+  for (int round = 0; round < 3; round++) {
+    top_->valid_i[0] = top_->write_i[0] = 1;
+    top_->valid_i[1] = 0;
+    top_->strobe_i[0] = 15;
+    for (uint32_t cycle = 0; cycle < kWords; cycle++) {
+      top_->clk_i = 0;
+      top_->eval();
+      ASSERT_FALSE(top_->ready_o[0]) << "cycle " << cycle;
+      Clock();
+    }
+    // The first one is served in the first cycle: no clearing overwrites it.
+    for (const uint32_t word : {0u, kWords - 1}) {
+      top_->word_i[0] = word;
+      top_->data_i[0] = ~word;
+      top_->write_i[0] = 1;
+      top_->clk_i = 0;
+      top_->eval();
+      EXPECT_TRUE(top_->ready_o[0]) << word;
+      Clock();
+      top_->write_i[0] = 0;
+      Clock();
+      EXPECT_TRUE(top_->valid_o[0]);
+      EXPECT_EQ(top_->data_o[0], ~word);
+    }
+    Reset();
   }
 }
 
