@@ -52,16 +52,6 @@ struct Timeline {
 // that it depends on.
 Timeline Simulate(const Sequence& sequence);
 
-// A read of `len` bytes by a window of the data setup.
-struct WindowRead {
-  int64_t address = 0, len = 0;
-};
-
-// Cycles for the windows of one vector. Each window reads the one or two words
-// that hold its bytes, and a bank serves one word per cycle.
-int64_t WindowCycles(const std::vector<WindowRead>& reads,
-                     const Preset& preset);
-
 }  // namespace systole::compiler
 
 #endif  // HOST_COMPILER_COST_MODEL_H_

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "host/compiler/bank_conflicts.h"
 #include "host/compiler/cost_model.h"
 
 namespace systole::compiler {

@@ -35,6 +35,8 @@ namespace {
 // Exchanges that become one have at most this part of the memory, for their
 // program needs several times as much.
 constexpr int64_t kCombinedShare = 64;
+// And so much over links, as they start when the last of them is there.
+constexpr int64_t kCombinedBytes = 1 << 19;
 
 // jax hands tokens over as arrays without elements.
 bool IsToken(const ir::Type& type) {
@@ -47,8 +49,9 @@ std::unique_ptr<ir::Module> Lowered(std::unique_ptr<ir::Module> module,
                                     bool links) {
   if (grid.count() > 1) {
     if (links) ShardUpdates(*module, grid, preset);
-    CombineExchanges(
-        *module, static_cast<int64_t>(preset.memory_bytes()) / kCombinedShare);
+    const auto most =
+        static_cast<int64_t>(preset.memory_bytes()) / kCombinedShare;
+    CombineExchanges(*module, links ? std::min(most, kCombinedBytes) : most);
   }
   const bool beside = links && PlanExchanges(CollectiveGroups(*module, grid),
                                              grid.count(), preset)

@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "host/compiler/bank_conflicts.h"
 #include "host/compiler/blocks.h"
 #include "host/compiler/buffer_placer.h"
 #include "host/compiler/cost_model.h"

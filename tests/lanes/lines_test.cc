@@ -264,6 +264,42 @@ TEST(TransposesTest, AreFolded) {
             1);
 }
 
+// Transposes behind products that exchange the free dimensions; not if others
+// read the product, or if the passes would come in another order.
+TEST(TransposesTest, OfResultsAreFolded) {
+  DeviceCheck check("mini");
+  const auto transposes = [&](const std::string& precision, const char* others,
+                              const char* permutation) {
+    const std::string text = absl::StrCat(
+        R"(module @m {
+  %x = f32[2,9,5,3] parameter(), name="x"
+  %y = f32[2,5,7] parameter(), name="y"
+  %p = f32[2,9,3,7] hlo.dot_general(%x, %y), lhs_batching=[0],
+    rhs_batching=[0], lhs_contracting=[2], rhs_contracting=[1], precision=)",
+        precision, "\n  %t = f32[2,", permutation,
+        "\n  %n = f32[2,9,3,7] hlo.negate(%p)\n  return %t as \"t\"", others,
+        "\n}\n");
+    check.Check(text, 3);
+    auto module = ir::Parse(text);
+    EXPECT_TRUE(module.ok()) << module.status();
+    if (!module.ok()) return -1;
+    (*module)->RemoveUnused();
+    FoldTransposes(**module);
+    int count = 0;
+    for (const auto& node : (*module)->nodes())
+      count += node->op == ir::Op::kHloTranspose;
+    return count;
+  };
+  constexpr char kExchanged[] =
+      "7,9,3] hlo.transpose(%p), permutation=[0,3,1,2]";
+  EXPECT_EQ(transposes("DEFAULT", "", kExchanged), 0);
+  EXPECT_EQ(transposes("DEFAULT", ", %n as \"n\"", kExchanged), 1);
+  EXPECT_EQ(transposes("HIGH", "", kExchanged), 1);
+  EXPECT_EQ(transposes("DEFAULT", "",
+                       "7,3,9] hlo.transpose(%p), permutation=[0,3,2,1]"),
+            1);
+}
+
 // Results so wide that they are computed in bands of columns.
 TEST_P(LinesTest, WideProducts) {
   const Preset& preset = *FindPreset(GetParam());

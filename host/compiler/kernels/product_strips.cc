@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/compiler/bank_conflicts.h"
 #include "host/compiler/cost_model.h"
 #include "host/compiler/geometry.h"
 #include "host/compiler/kernels/product_blocks.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "host/compiler/bank_conflicts.h"
 #include "host/compiler/cost_model.h"
 #include "host/compiler/geometry.h"
 #include "host/compiler/pass_plan.h"

@@ -8,7 +8,10 @@
 namespace systole::lanes {
 
 // Lets dot_general take the operands of transposes in front of it, with other
-// numbers of dimensions, where its result has the same dimensions then.
+// numbers of dimensions, where its result has the same dimensions then. A
+// transpose behind it that exchanges the free dimensions of its operands, and
+// alone reads it, becomes a dot_general of the operands in the other order, if
+// that does not change the order of its terms.
 void FoldTransposes(ir::Module& module);
 
 }  // namespace systole::lanes
