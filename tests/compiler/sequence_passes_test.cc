@@ -276,8 +276,7 @@ TEST(Scheduling, KeepsTheOrderBetweenCores) {
     EXPECT_EQ(Verify(sequence), absl::OkStatus());
     return Order(sequence);
   };
-  EXPECT_EQ(order(steps("", "")),
-            "load0 store0 weights0 matmul0 requant0");
+  EXPECT_EQ(order(steps("", "")), "load0 store0 weights0 matmul0 requant0");
   EXPECT_EQ(order(steps(" wait=28", "")),
             "load0 store0 weights0 matmul0 requant0");
   EXPECT_EQ(order(steps(" wait=28", " post=28")),

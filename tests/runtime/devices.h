@@ -41,14 +41,17 @@ inline Arguments Put(Device& device, const ir::Module& module,
   return arguments;
 }
 
-// Runs on devices; the first error of a process.
+// Runs on devices, the first ones unless others are given; the first error of a
+// process.
 inline absl::StatusOr<std::vector<ir::Literals>> RunOn(
     Client& client, Executable& executable,
-    const std::vector<ir::Literals>& inputs) {
+    const std::vector<ir::Literals>& inputs,
+    const std::vector<int>& numbers = {}) {
   std::vector<Arguments> arguments;
   std::vector<Device*> devices;
   for (size_t p = 0; p < inputs.size(); ++p) {
-    devices.push_back(&client.device(static_cast<int>(p)));
+    devices.push_back(
+        &client.device(numbers.empty() ? static_cast<int>(p) : numbers[p]));
     arguments.push_back(Put(*devices[p], executable.module(), inputs[p]));
   }
   const auto executions = executable.ExecuteAll(arguments, devices);

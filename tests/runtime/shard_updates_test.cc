@@ -133,6 +133,19 @@ TEST(ShardsTest, MomentsStayInParts) {
         EXPECT_EQ(devices[p]->TakeWork().upload_bytes, 4 * kElements);
     }
   }
+  // On other devices each process needs another part than its device has.
+  std::rotate(arguments.begin(), arguments.begin() + 1, arguments.end());
+  std::rotate(devices.begin(), devices.begin() + 1, devices.end());
+  std::rotate(values.begin(), values.begin() + 1, values.end());
+  const auto rotated = golden::RunHlo(*step, 1, kProcesses, values);
+  ASSERT_TRUE(rotated.ok()) << rotated.status();
+  const auto executions = (*executable)->ExecuteAll(arguments, devices);
+  ASSERT_TRUE(executions.ok()) << executions.status();
+  for (int p = 0; p < kProcesses; ++p) {
+    ASSERT_EQ((*executions)[p].done->Await(), absl::OkStatus());
+    for (int r = 0; r < 2; ++r)
+      EXPECT_EQ(*(*executions)[p].results[r]->Await(), (*rotated)[p][r]) << p;
+  }
   const auto twice = (*doubles)->Execute({arguments[1][1]}, *devices[1]);
   ASSERT_TRUE(twice.ok()) << twice.status();
   const auto y = twice->results[0]->Await();

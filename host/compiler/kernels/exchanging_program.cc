@@ -18,12 +18,10 @@ namespace {
 using compiler::AllReduceSpec;
 
 // Of a stretch: others that are needed first wait for its end.
-const int64_t kStretchCycles =
-    getenv("STRETCH") ? atoi(getenv("STRETCH")) : 6000;
+constexpr int64_t kStretchCycles = 6000;
 // Cores come apart while they compute: longer collectives do not wait for each
 // piece of others as soon as it can be there.
-const int64_t kLongCycles = 10000,
-              kSlack = getenv("SLACK") ? atoi(getenv("SLACK")) : 3000;
+constexpr int64_t kLongCycles = 10000, kSlack = 1000;
 // Of each level of each phase, beyond the bytes.
 constexpr int64_t kLevelCycles = 400;
 
