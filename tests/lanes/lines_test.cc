@@ -235,7 +235,7 @@ TEST(TransposesTest, AreFolded) {
     auto module = ir::Parse(text);
     EXPECT_TRUE(module.ok()) << module.status();
     if (!module.ok()) return -1;
-    FoldTransposes(**module);
+    FoldTransposes(**module, *FindPreset("mini"));
     int count = 0;
     for (const auto& node : (*module)->nodes())
       count += node->op == ir::Op::kHloTranspose;
@@ -284,7 +284,7 @@ TEST(TransposesTest, OfResultsAreFolded) {
     EXPECT_TRUE(module.ok()) << module.status();
     if (!module.ok()) return -1;
     (*module)->RemoveUnused();
-    FoldTransposes(**module);
+    FoldTransposes(**module, *FindPreset("mini"));
     int count = 0;
     for (const auto& node : (*module)->nodes())
       count += node->op == ir::Op::kHloTranspose;

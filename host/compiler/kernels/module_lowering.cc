@@ -96,9 +96,9 @@ void Everywhere(ir::Module& module, const Pass& pass) {
 }  // namespace
 
 void LowerModule(ir::Module& module, const Preset& preset) {
-  const auto simplify = [](ir::Module& part) {
+  const auto simplify = [&preset](ir::Module& part) {
     ir::RemoveIdentities(part);
-    FoldTransposes(part);
+    FoldTransposes(part, preset);
     ir::RemoveDuplicates(part);
   };
   Everywhere(module, simplify);

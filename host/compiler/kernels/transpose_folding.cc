@@ -3,10 +3,14 @@
 #include "host/compiler/kernels/transpose_folding.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "host/compiler/kernels/device_plan.h"
+#include "host/compiler/kernels/module_lowering.h"
 #include "host/ir/hlo/attributes.h"
 
 namespace systole::lanes {
@@ -59,8 +63,31 @@ bool Exchanges(const Ints& permutation, size_t batch, size_t left,
   return permutation == wanted;
 }
 
+// Expected cycles of an operation alone.
+int64_t CyclesAlone(const ir::Node& node, const Preset& preset) {
+  ir::Module module("alone");
+  ir::Node copy = node;
+  copy.operands.clear();
+  for (const ir::Value& operand : node.operands) {
+    const std::string name = module.UniqueName("operand");
+    copy.operands.push_back(module.Add({name,
+                                        ir::Op::kParameter,
+                                        operand.type(),
+                                        {},
+                                        ir::ParameterAttributes{name}}));
+  }
+  module.outputs.push_back({"", module.Add(std::move(copy))});
+  LowerModule(module, preset);
+  int64_t cycles = 0;
+  for (const PlanStep& step : PlanFor(module, preset).steps) {
+    if (!step.kernel) return std::numeric_limits<int64_t>::max() / 4;
+    cycles += step.kernel->expected_cycles;
+  }
+  return cycles;
+}
+
 // The product of the operands in the other order, in place of a transpose.
-bool FoldInto(ir::Module& module, ir::Node& transpose) {
+bool FoldInto(ir::Module& module, ir::Node& transpose, const Preset& preset) {
   const ir::Node& dot = *transpose.operands[0].node;
   if (dot.op != ir::Op::kHloDotGeneral || !IsSymmetric(dot)) return false;
   auto a = dot.attr<ir::HloDotAttributes>();
@@ -77,31 +104,52 @@ bool FoldInto(ir::Module& module, ir::Node& transpose) {
   exchanged.attributes = a;
   exchanged.type = transpose.type;
   std::swap(exchanged.operands[0], exchanged.operands[1]);
+  if (CyclesAlone(exchanged, preset) >=
+      CyclesAlone(dot, preset) + CyclesAlone(transpose, preset))
+    return false;
   module.ReplaceUses(&transpose,
                      module.InsertBefore(&transpose, std::move(exchanged)));
   return true;
 }
 
-bool FoldResults(ir::Module& module) {
-  std::map<const ir::Node*, int> uses;
-  for (const auto& node : module.nodes())
-    for (const ir::Value& operand : node->operands) ++uses[operand.node];
-  for (const ir::Output& output : module.outputs) ++uses[output.node.node];
+// By node; null: an output.
+using Users = std::map<const ir::Node*, std::vector<const ir::Node*>>;
+
+// Whether the value leaves the core as it is.
+bool Leaves(const ir::Node& node, const Users& users) {
+  const std::vector<const ir::Node*>& readers = users.at(&node);
+  return std::all_of(
+      readers.begin(), readers.end(), [&](const ir::Node* reader) {
+        return reader == nullptr || ir::IsCollective(reader->op) ||
+               (reader->op == ir::Op::kHloReshape && Leaves(*reader, users));
+      });
+}
+
+bool FoldResults(ir::Module& module, const Preset& preset) {
+  Users users;
+  for (const auto& node : module.nodes()) {
+    users[node.get()];
+    for (const ir::Value& operand : node->operands)
+      users[operand.node].push_back(node.get());
+  }
+  for (const ir::Output& output : module.outputs)
+    users[output.node.node].push_back(nullptr);
   std::vector<ir::Node*> transposes;
   for (const auto& node : module.nodes()) {
-    if (node->op == ir::Op::kHloTranspose && uses[node->operands[0].node] == 1)
+    if (node->op == ir::Op::kHloTranspose &&
+        users[node->operands[0].node].size() == 1 && Leaves(*node, users))
       transposes.push_back(node.get());
   }
   bool folded = false;
   for (ir::Node* transpose : transposes)
-    folded = FoldInto(module, *transpose) || folded;
+    folded = FoldInto(module, *transpose, preset) || folded;
   return folded;
 }
 
 }  // namespace
 
-void FoldTransposes(ir::Module& module) {
-  bool folded = FoldResults(module);
+void FoldTransposes(ir::Module& module, const Preset& preset) {
+  bool folded = FoldResults(module, preset);
   for (const auto& node : module.nodes()) {
     if (node->op != ir::Op::kHloDotGeneral) continue;
     auto a = node->attr<ir::HloDotAttributes>();

@@ -4,6 +4,7 @@
 #define SYSTOLE_HOST_COMPILER_KERNELS_TRANSPOSE_FOLDING_H_
 
 #include "host/ir/module.h"
+#include "systole/gen/presets.h"
 
 namespace systole::lanes {
 
@@ -11,8 +12,10 @@ namespace systole::lanes {
 // numbers of dimensions, where its result has the same dimensions then. A
 // transpose behind it that exchanges the free dimensions of its operands, and
 // alone reads it, becomes a dot_general of the operands in the other order, if
-// that does not change the order of its terms.
-void FoldTransposes(ir::Module& module);
+// that takes fewer cycles and does not change the order of its terms; unless
+// operations compute with the result, which the product's kernel then would
+// have to take in its lines.
+void FoldTransposes(ir::Module& module, const Preset& preset);
 
 }  // namespace systole::lanes
 
