@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Measures how training steps scale over the cores of linked chips: cycles, share in collectives, efficiency.
+"""Measures how training steps scale over the cores of linked chips: cycles, share in programs that only exchange, efficiency.
 
 Each step is divided by its batch, as jit and Keras divide it, and compiled for 1, 2, 4 and 8 cores. `systole run` then runs it with
 random inputs. Weak scaling: every core has the same batch, and as many cycles are ideal. Strong scaling: the batch of one core is
@@ -154,7 +154,7 @@ def main():
     except OSError as error:
         parser.error(f"--output {args.output}: {error.strerror}")
     rows = []
-    print(f"{'step':12} {'scaling':7} {'cores':>5} {'batch':>6} {'cycles':>12} {'collectives':>12} {'efficiency':>11} {'programs':>9}  to the bit", flush=True)
+    print(f"{'step':12} {'scaling':7} {'cores':>5} {'batch':>6} {'cycles':>12} {'exchange':>12} {'efficiency':>11} {'programs':>9}  to the bit", flush=True)
     for step in args.steps.split(","):
         own = STEPS[step][1]
         for kind in ("weak", "strong") if args.scaling == "both" else (args.scaling,):
