@@ -77,11 +77,10 @@ class BesideTest : public testing::Test {
 
 TEST_F(BesideTest, OneProgramTakesLessThanTwo) {
   const uint64_t exchange =
-      Check(Gradient(16384), "%out as \"out\"", /*programs=*/1);
-  const uint64_t products =
-      Check(Products(16), "%x16 as \"x\"", /*programs=*/1);
+      Check(Gradient(8192), "%out as \"out\"", /*programs=*/1);
+  const uint64_t products = Check(Products(6), "%x6 as \"x\"", /*programs=*/1);
   const uint64_t both =
-      Check(Gradient(16384) + Products(16), "%out as \"out\", %x16 as \"x\"",
+      Check(Gradient(8192) + Products(6), "%out as \"out\", %x6 as \"x\"",
             /*programs=*/1);
   if (g_backend != "rtl") return;  // the simulator has no cycles
   EXPECT_LT(both, exchange + products);
@@ -90,7 +89,7 @@ TEST_F(BesideTest, OneProgramTakesLessThanTwo) {
 
 // What is exchanged again, and several at once, of all sizes.
 TEST_F(BesideTest, ChainsOfCollectives) {
-  for (const int64_t elements : {1, 100, 4096, 20000}) {
+  for (const int64_t elements : {1, 100, 9000}) {
     const std::string type = absl::StrCat("f32[", elements, "]");
     const std::string all =
         ", group_size=1, channel=1, "
