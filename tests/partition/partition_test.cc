@@ -238,6 +238,14 @@ TEST(PartitionTest, NothingIsExchangedWithoutNeed) {
   EXPECT_EQ(collectives("scatter", 0, {{{all}, {}}, {}}), 0);
 }
 
+void CheckRandom(const GlobalProgram& program) {
+  std::mt19937_64 rng(1);
+  Literals inputs;
+  for (const ir::Node* input : program.module->inputs())
+    inputs.push_back(RandomOf(input->type, rng));
+  Check(program, inputs, "");
+}
+
 // A product's parts stay parts through additions, until they are needed.
 TEST(PartitionTest, SumsAreLeftForLater) {
   GlobalProgram program = ProgramOf(
@@ -255,11 +263,7 @@ TEST(PartitionTest, SumsAreLeftForLater) {
     if (node->op == ir::Op::kHloDotGeneral || node->op == ir::Op::kHloAdd)
       program.suggested[node.get()] = {parts};
   }
-  std::mt19937_64 rng(1);
-  Literals inputs;
-  for (const ir::Node* input : program.module->inputs())
-    inputs.push_back(RandomOf(input->type, rng));
-  Check(program, inputs, "");
+  CheckRandom(program);
   const auto local = Partition(program);
   ASSERT_TRUE(local.ok()) << local.status();
   std::vector<ir::Op> order;
@@ -287,11 +291,7 @@ TEST(PartitionTest, SumsComeBehindMoves) {
             "return %r as \"r\"", others ? ", %n as \"n\"" : "", "\n}"),
         8);
     program.inputs[0] = Sharding{{{}, {{1, 8}}}, {}};
-    std::mt19937_64 rng(1);
-    Literals inputs;
-    for (const ir::Node* input : program.module->inputs())
-      inputs.push_back(RandomOf(input->type, rng));
-    Check(program, inputs, "");
+    CheckRandom(program);
     const auto local = Partition(program);
     ASSERT_TRUE(local.ok()) << local.status();
     const ir::Op last = local->module->outputs[0].node->op;

@@ -20,11 +20,13 @@ TEST(LargeCollectiveTest, SumsWithoutRoomForWhatComes) {
   options.devices = 2;
   const auto client = Client::Create(options);
   ASSERT_TRUE(client.ok()) << client.status();
-  const auto run = [&](int64_t count) {
+  // Also between kernels.
+  const auto run = [&](int64_t count, bool kernels) {
     const std::string type = absl::StrCat("f32[", count, "]");
     auto module = ir::Parse(absl::StrCat(
-        "module @sum {\n%x = ", type, " parameter(), name=\"x\"\n%y = ", type,
-        " hlo.all_reduce(%x), replica_groups=[0, 1], group_size=2, channel=1, "
+        "module @sum {\n%x = ", type, " parameter(), name=\"x\"\n%v = ", type,
+        kernels ? " hlo.negate(%x)" : " hlo.reshape(%x)", "\n%y = ", type,
+        " hlo.all_reduce(%v), replica_groups=[0, 1], group_size=2, channel=1, "
         "use_global_device_ids=true { %a = f32[] parameter()\n"
         "%b = f32[] parameter()\n%c = f32[] hlo.add(%a, %b)\nreturn %c }\n"
         "return %y as \"y\"\n}"));
@@ -44,13 +46,19 @@ TEST(LargeCollectiveTest, SumsWithoutRoomForWhatComes) {
     for (const Execution& execution : *executions) {
       const auto sum = execution.results[0]->Await();
       ASSERT_TRUE(sum.ok()) << sum.status();
-      EXPECT_TRUE(*sum == Literal(std::vector<float>(count, 3)));
+      EXPECT_TRUE(*sum == Literal(std::vector<float>(count, kernels ? -3 : 3)));
     }
   };
-  run(1000);
-  EXPECT_EQ((*client)->device(0).TakeWork().exchanges, 1);
-  run(static_cast<int64_t>((*client)->preset().memory_bytes()) / 8 / 4);
-  EXPECT_EQ((*client)->device(0).TakeWork().exchanges, 0);
+  for (const bool kernels : {false, true}) {
+    run(1000, kernels);
+    CoreWork work = (*client)->device(0).TakeWork();
+    EXPECT_EQ(work.exchanges, kernels ? 0 : 1);
+    EXPECT_EQ(work.exchanges_beside, kernels ? 1 : 0);
+    run(static_cast<int64_t>((*client)->preset().memory_bytes()) / 8 / 4,
+        kernels);
+    work = (*client)->device(0).TakeWork();
+    EXPECT_EQ(work.exchanges + work.exchanges_beside, 0);
+  }
 }
 
 }  // namespace

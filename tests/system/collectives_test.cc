@@ -210,49 +210,30 @@ TEST_F(AllReduceTest, SeveralVectors) {
   Check({Operation::kMax, Type::kBf16, {1, 2, 3, 600}, {0, 1, 2, 3}, 2});
 }
 
-// Each position has its part alone. Halves end within parts and between them.
-TEST_F(AllReduceTest, Scatters) {
+// Halves of an all-reduce: each position has its part alone, after the one and
+// before the other. Halves of vectors end within parts and between them.
+TEST_F(AllReduceTest, ScattersAndGathers) {
   Open(2, 2);
-  AllReduceSpec spec;
-  spec.phase = Phase::kReduceScatter;
-  spec.columns = 2;
-  for (const std::vector<int>& group : {std::vector{3},
-                                        {1, 0},
-                                        {1, 6},
-                                        {0, 2, 6, 4},
-                                        {0, 1, 2, 3, 4, 5, 6, 7},
-                                        {7, 6, 3, 2, 5, 4, 1, 0}}) {
-    SCOPED_TRACE(::testing::PrintToString(group));
-    spec.group = group;
-    spec.elements = {64, 1600, 8192, 5056};
+  for (const Phase phase : {Phase::kReduceScatter, Phase::kAllGather}) {
+    AllReduceSpec spec;
+    spec.phase = phase;
+    spec.columns = 2;
+    for (const std::vector<int>& group : {std::vector{3},
+                                          {1, 0},
+                                          {1, 6},
+                                          {0, 2, 6, 4},
+                                          {0, 1, 2, 3, 4, 5, 6, 7},
+                                          {7, 6, 3, 2, 5, 4, 1, 0}}) {
+      SCOPED_TRACE(::testing::PrintToString(group));
+      spec.group = group;
+      spec.elements = {64, 1600, 8192, 5056};
+      Check(spec);
+    }
+    spec.type = Type::kBf16;
+    spec.operation = Operation::kMax;
+    spec.elements = {128, 12800};
     Check(spec);
   }
-  spec.type = Type::kBf16;
-  spec.operation = Operation::kMax;
-  spec.elements = {128, 12800};
-  Check(spec);
-}
-
-// The other half of an all-reduce.
-TEST_F(AllReduceTest, Gathers) {
-  Open(2, 2);
-  AllReduceSpec spec;
-  spec.phase = Phase::kAllGather;
-  spec.columns = 2;
-  for (const std::vector<int>& group : {std::vector{3},
-                                        {1, 0},
-                                        {1, 6},
-                                        {0, 2, 6, 4},
-                                        {0, 1, 2, 3, 4, 5, 6, 7},
-                                        {7, 6, 3, 2, 5, 4, 1, 0}}) {
-    SCOPED_TRACE(::testing::PrintToString(group));
-    spec.group = group;
-    spec.elements = {64, 1600, 8192, 5056};
-    Check(spec);
-  }
-  spec.type = Type::kBf16;
-  spec.elements = {128, 12800};
-  Check(spec);
 }
 
 // Stalls and spoilt wires change no bit.

@@ -3,11 +3,10 @@
 //
 // Who sends which part of a vector to whom, and when, in an all-reduce,
 // reduce-scatter or all-gather by recursive halving, and doubling
-// (docs/collectives.md). Each
-// vector has two halves, which take the levels of the group in different
-// orders. All of it is a function of the group's size and the vectors': every
-// position computes it for itself and for its partners, so that what one sends
-// in some order the other one takes in that order.
+// (docs/collectives.md). Each vector has two halves, which take the levels of
+// the group in different orders. All of it is a function of the group's size
+// and the vectors': every position computes it for itself and for its partners,
+// so that what one sends in some order the other one takes in that order.
 #ifndef SYSTOLE_HOST_COMPILER_COLLECTIVES_EXCHANGE_H_
 #define SYSTOLE_HOST_COMPILER_COLLECTIVES_EXCHANGE_H_
 

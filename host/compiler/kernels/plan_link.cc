@@ -11,6 +11,7 @@
 
 #include "host/compiler/kernels/exchanging_program.h"
 #include "host/compiler/kernels/kernel_link.h"
+#include "systole/collective.h"
 
 namespace systole::lanes {
 namespace {
@@ -25,6 +26,8 @@ class StepLinker {
 
   std::vector<PlanStep> Run(std::vector<PlanStep> all) {
     std::vector<PlanStep> steps, kernels, last;
+    const auto most =
+        static_cast<int64_t>(preset_.memory_bytes() / kPartOfMemory);
     int64_t bytes = 0;
     const auto flush = [&] {
       LinkInto(kernels.begin(), kernels.end(), steps);
@@ -36,11 +39,10 @@ class StepLinker {
         last.push_back(std::move(step));
         continue;
       }
-      if (!step.kernel && Joins(step, kernels)) {
-        kernels.push_back(std::move(step));
-        continue;
-      }
-      if (!step.kernel) {
+      const bool joins = step.kernel || Joins(step, kernels);
+      const int64_t own = joins ? MemoryOf(step) : 0;
+      // A collective apart can go through the host if there is no room for it.
+      if (!step.kernel && (!joins || own > most)) {
         // A view of what is there before the kernels does not divide them.
         const bool before = step.node->op == ir::Op::kHloShard &&
                             std::none_of(kernels.begin(), kernels.end(),
@@ -51,10 +53,8 @@ class StepLinker {
         steps.push_back(std::move(step));
         continue;
       }
-      for (size_t i = step.inputs.size(); i < step.kernel->bytes.size(); ++i)
-        bytes += step.kernel->bytes[i];
-      if (bytes > static_cast<int64_t>(preset_.memory_bytes() / kPartOfMemory))
-        flush();
+      if (bytes + own > most) flush();
+      bytes += own;
       kernels.push_back(std::move(step));
     }
     flush();
@@ -105,6 +105,17 @@ class StepLinker {
     const auto number = static_cast<int>(operand);
     if (number < inputs) return step.node->operands[number].type().bytes();
     return exchanges_->Of(*step.node, 0)->out_bytes[number - inputs];
+  }
+  // Bytes that it needs until the program ends, beside its inputs.
+  int64_t MemoryOf(const PlanStep& step) const {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < step.outputs.size(); ++i)
+      bytes += BytesOf(step, step.inputs.size() + i);
+    if (!step.kernel) {
+      bytes +=
+          compiler::ScratchBytes(exchanges_->Of(*step.node, 0)->spec, preset_);
+    }
+    return bytes;
   }
   absl::StatusOr<PlanStep> Linked(Steps begin, Steps end) const {
     PlanStep all;
