@@ -220,14 +220,15 @@ PJRT_Error* ToHost(PJRT_Buffer_ToHostBuffer_Args* args) {
                     [copied, buffer = args->src->buffer, dst = args->dst, type,
                      order = *std::move(order)](const absl::Status& status) {
                       if (!status.ok()) return copied->Set(status);
-                      copied->Set(runtime::Guarded([&] {
-                        const ir::Literal value = *buffer->Await();
+                      copied->Set(runtime::Guarded([&]() -> absl::Status {
+                        const auto value = buffer->Await();
+                        if (!value.ok()) return value.status();
                         if (!order.empty()) {
                           const std::vector<uint8_t> bytes =
-                              Reorder(value, type, order);
+                              Reorder(*value, type, order);
                           std::memcpy(dst, bytes.data(), bytes.size());
                         } else if (type.bytes() != 0) {
-                          std::memcpy(dst, value.data(), type.bytes());
+                          std::memcpy(dst, value->data(), type.bytes());
                         }
                         return absl::OkStatus();
                       }));
@@ -255,9 +256,10 @@ PJRT_Error* RawToHost(PJRT_Buffer_CopyRawToHost_Args* args) {
              offset = args->offset,
              count = args->transfer_size](const absl::Status& status) {
               if (!status.ok()) return copied->Set(status);
-              copied->Set(runtime::Guarded([&] {
-                const ir::Literal value = *buffer->Await();
-                if (count != 0) std::memcpy(dst, value.data() + offset, count);
+              copied->Set(runtime::Guarded([&]() -> absl::Status {
+                const auto value = buffer->Await();
+                if (!value.ok()) return value.status();
+                if (count != 0) std::memcpy(dst, value->data() + offset, count);
                 return absl::OkStatus();
               }));
             });

@@ -55,9 +55,6 @@ absl::Status ArrayProducts::Multiply(int64_t m, int64_t k, int64_t n,
     std::fill(c, c + m * n, 0.0f);
     return absl::OkStatus();
   }
-  const absl::StatusOr<systole::Device*> core = core_.Open();
-  if (!core.ok()) return core.status();
-  systole::Device& device = **core;
   const absl::StatusOr<const Program*> program = ProgramOf({m, k, n});
   if (absl::IsResourceExhausted(program.status()) && host_operators_) {
     if (!said_) {
@@ -72,19 +69,20 @@ absl::Status ArrayProducts::Multiply(int64_t m, int64_t k, int64_t n,
     return ir::HostProducts().Multiply(m, k, n, a, b, c);
   }
   if (!program.ok()) return program.status();
-  if (loaded_ != *program) {
-    if (absl::Status s = device.Load(**program); !s.ok()) return s;
-    loaded_ = *program;
-  }
-  const std::vector<uint8_t> tiles =
-      compiler::PackTiles(SpecOf(m, k, n), core_.preset(), b);
-  if (absl::Status s =
-          device.WriteTensor(*(*program)->FindTensor("a"), BytesOf(a, m * k));
-      !s.ok())
-    return s;
-  if (absl::Status s = device.WriteTensor(*(*program)->FindTensor("b"), tiles);
-      !s.ok())
-    return s;
+  const compiler::FloatMatmulSpec spec = SpecOf(m, k, n);
+  const absl::Status loaded =
+      core_.Use([&](systole::Device& device) -> absl::Status {
+        if (loaded_ != *program) {
+          if (absl::Status s = device.Load(**program); !s.ok()) return s;
+          loaded_ = *program;
+        }
+        absl::Status s = device.WriteTensor(*(*program)->FindTensor("a"),
+                                            BytesOf(a, m * k));
+        if (!s.ok()) return s;
+        return device.WriteTensor(*(*program)->FindTensor("b"),
+                                  compiler::PackTiles(spec, core_.preset(), b));
+      });
+  if (!loaded.ok()) return loaded;
   systole::Program told = **program;
   LayerInfo layer;
   layer.name = "product";
@@ -98,11 +96,12 @@ absl::Status ArrayProducts::Multiply(int64_t m, int64_t k, int64_t n,
     loaded_ = nullptr;
     return s;
   }
-  const absl::StatusOr<std::vector<uint8_t>> result =
-      device.ReadTensor(*(*program)->FindTensor("c"));
-  if (!result.ok()) return result.status();
-  std::memcpy(c, result->data(), result->size());
-  return absl::OkStatus();
+  return core_.Use([&](systole::Device& device) {
+    const absl::StatusOr<std::vector<uint8_t>> result =
+        device.ReadTensor(*(*program)->FindTensor("c"));
+    if (result.ok()) std::memcpy(c, result->data(), result->size());
+    return result.status();
+  });
 }
 
 }  // namespace systole::runtime

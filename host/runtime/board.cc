@@ -10,6 +10,12 @@
 #include "host/runtime/guarded.h"
 
 namespace systole::runtime {
+namespace {
+
+// The board on which this thread works, if any.
+thread_local const Board* working_on = nullptr;
+
+}  // namespace
 
 Torus TorusOf(int chips) {
   Torus torus{chips, 1};
@@ -47,15 +53,82 @@ void Board::Leave() {
   changed_.notify_all();
 }
 
+Board::Turn::Turn(Board& board) : board_(board) { working_on = &board; }
+Board::Turn::~Turn() {
+  working_on = nullptr;
+  board_.Leave();
+}
+
+Board::Call::Call(Board& board) : board_(board) {
+  working_on = nullptr;
+  const std::lock_guard<std::mutex> lock(board_.mutex_);
+  ++board_.calling_;
+  board_.changed_.notify_all();
+}
+Board::Call::~Call() {
+  working_on = &board_;
+  const std::lock_guard<std::mutex> lock(board_.mutex_);
+  --board_.calling_;
+  board_.changed_.notify_all();
+}
+
+bool Board::AllWait() const {
+  return !running_ &&
+         static_cast<int>(launches_.size() + requests_.size()) + calling_ ==
+             working_;
+}
+
+void Board::ServeFirst(std::unique_lock<std::mutex>& lock) {
+  const auto first = std::min_element(
+      requests_.begin(), requests_.end(),
+      [](const Request* a, const Request* b) { return a->core < b->core; });
+  Request& request = **first;
+  requests_.erase(first);
+  running_ = true;
+  lock.unlock();
+  absl::Status end = Guarded(*request.access);
+  lock.lock();
+  running_ = false;
+  request.end = std::move(end);
+  changed_.notify_all();
+}
+
+absl::Status Board::Access(int core,
+                           const std::function<absl::Status()>& access) {
+  const bool guest = working_on != this;
+  Request own{core, &access, std::nullopt};
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (guest) {
+    changed_.wait(lock, [&] { return !running_; });
+    ++working_;
+  }
+  requests_.push_back(&own);
+  while (!own.end) {
+    if (AllWait()) {
+      ServeFirst(lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+  if (guest) {
+    --working_;
+    changed_.notify_all();
+  }
+  return *std::move(own.end);
+}
+
 absl::StatusOr<RunStats> Board::Run(int core, const Program& program) {
   Launch own{core, &program, std::nullopt};
   std::unique_lock<std::mutex> lock(mutex_);
   launches_.push_back(&own);
   while (!own.end) {
-    const bool all = static_cast<int>(launches_.size()) == working_;
-    if (running_ || !all) {
+    if (!AllWait() || (requests_.empty() && calling_ > 0)) {
       changed_.wait(lock);
       // The last one that came, or left, wakes all: the first of them runs.
+      continue;
+    }
+    if (!requests_.empty()) {
+      ServeFirst(lock);
       continue;
     }
     running_ = true;

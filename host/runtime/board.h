@@ -5,19 +5,22 @@
 // programs, which run together. Each core has a thread that prepares its
 // programs. Simulated time stands still while any of these threads works, and
 // goes on once all of them wait for a program: then all programs start, and run
-// to their ends. So cycles do not depend on how the host schedules threads, and
-// the host counts as infinitely fast.
+// to their ends. What the host reads and writes takes simulated time, and has an
+// order too. So cycles do not depend on how the host schedules threads, and but
+// for these accesses the host counts as infinitely fast.
 //
 //   Board board(options, 8);
 //   // In the thread of a core:
 //   board.Join();                         // works from here on
 //   Board::Turn turn(board);              // to its end
-//   auto device = board.Open(core);       // memory
+//   auto device = board.Open(core);
+//   board.Access(core, [&] { return (*device)->Write(address, bytes); });
 //   auto stats = board.Run(core, program);
 #ifndef SYSTOLE_HOST_RUNTIME_BOARD_H_
 #define SYSTOLE_HOST_RUNTIME_BOARD_H_
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -51,6 +54,11 @@ class Board {
   // or waits for another thread. Join waits while programs run.
   void Join(int threads = 1);
   void Leave();
+  // What uses the core between programs, such as its memory: as soon as all
+  // threads wait, for this, for a program or in a call, one after the other by
+  // core. So cycles are the same in each run. A thread that has no Turn takes
+  // part for that time.
+  absl::Status Access(int core, const std::function<absl::Status()>& access);
   // Runs a program that is in memory. Only for threads that have joined.
   // Errors: those of Device::Start and Wait. If the core waits in vain for one
   // whose program failed, the error says so.
@@ -62,13 +70,25 @@ class Board {
   // longest counts.
   uint64_t TakeCycles();
 
-  // Leaves at its end.
+  // Of a thread that has joined: leaves at its end.
   class Turn {
    public:
-    explicit Turn(Board& board) : board_(board) {}
-    ~Turn() { board_.Leave(); }
+    explicit Turn(Board& board);
+    ~Turn();
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
+
+   private:
+    Board& board_;
+  };
+  // The thread that has a turn calls something that may wait for other threads
+  // that use the board, which goes on meanwhile but for programs.
+  class Call {
+   public:
+    explicit Call(Board& board);
+    ~Call();
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
 
    private:
     Board& board_;
@@ -80,6 +100,15 @@ class Board {
     const Program* program;
     std::optional<absl::StatusOr<RunStats>> end;
   };
+  struct Request {
+    int core;
+    const std::function<absl::Status()>* access;
+    std::optional<absl::Status> end;
+  };
+  // With the lock held. Whether all threads wait; then the first access that is
+  // asked for.
+  bool AllWait() const;
+  void ServeFirst(std::unique_lock<std::mutex>& lock);
   // Cycles of the longest.
   uint64_t RunAll(std::vector<Launch*> launches);
 
@@ -89,10 +118,12 @@ class Board {
   std::condition_variable changed_;
   std::vector<std::unique_ptr<systole::Device>> devices_;
   int working_ = 0;  // threads that have joined
+  int calling_ = 0;  // of them, that are in a call
   bool running_ = false;
   uint64_t cycles_ = 0;
   int64_t rounds_ = 0;
   std::vector<Launch*> launches_;  // that wait
+  std::vector<Request*> requests_;
 };
 
 }  // namespace systole::runtime

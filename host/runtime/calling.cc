@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -59,6 +60,9 @@ ir::Caller Marked(ir::Caller caller, const Device& device) {
   return [caller = std::move(caller), &device](
              const ir::Node& node,
              const ir::Operands& operands) -> absl::StatusOr<ir::Literals> {
+    std::optional<Board::Call> call;
+    if (Board* const board = device.client().board(); board != nullptr)
+      call.emplace(*board);
     CallingThreads::All().Enter(device);
     auto results = caller(node, operands);
     CallingThreads::All().Leave();

@@ -38,11 +38,27 @@ constexpr int64_t kCombinedShare = 64;
 // And so much over links, as they start when the last of them is there.
 constexpr int64_t kCombinedBytes = 1 << 19;
 
+// Results of so many bytes, such as a loss, come to the host with the program.
+// The others stay on the device until someone asks.
+constexpr int64_t kReadAtOnce = 4096;
+
 // jax hands tokens over as arrays without elements.
 bool IsToken(const ir::Type& type) {
   return type.element == ir::ElementType::kBool && type.shape == ir::Ints{0};
 }
 Literal NoToken() { return Literal::Zeros(ir::ElementType::kBool, 0); }
+
+// The nodes that take parts of a parameter; none if anything else reads it.
+std::vector<const ir::Node*> ShardsOf(const ir::Module& module,
+                                      const ir::Node& parameter) {
+  std::vector<const ir::Node*> shards;
+  if (module.IsOutput(&parameter)) return shards;
+  for (const ir::Node* user : module.Users(&parameter)) {
+    if (user->op != ir::Op::kHloShard) return {};
+    shards.push_back(user);
+  }
+  return shards;
+}
 
 std::unique_ptr<ir::Module> Lowered(std::unique_ptr<ir::Module> module,
                                     ir::ProcessGrid grid, const Preset& preset,
@@ -81,8 +97,10 @@ Executable::Executable(std::unique_ptr<ir::Module> module, ir::ProcessGrid grid,
           links && exchanges_->HasAny(*module_) ? exchanges_.get() : nullptr)),
       placement_(PlacementOf(*module_, plan_, preset)) {
   CountExchanges(*module_, *groups_, preset, links, placement_);
-  for (const ir::Node* input : module_->inputs())
+  for (const ir::Node* input : module_->inputs()) {
     parameters_.push_back(input->type);
+    shards_.push_back(ShardsOf(*module_, *input));
+  }
   for (const ir::Output& output : module_->outputs)
     results_.push_back(output.node.type());
   fingerprint_ = absl::StrFormat(
@@ -262,25 +280,26 @@ const lanes::DevicePlan& Executable::PlanApart() {
 absl::StatusOr<PlacedValues> Executable::Evaluate(
     Arguments arguments, const std::vector<bool>& taken, Device& device,
     int process, const Run* run) {
+  for (const std::shared_ptr<Buffer>& argument : arguments)
+    if (absl::Status s = argument->ready()->Await(); !s.ok()) return s;
   PlacedValues values;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    std::shared_ptr<Buffer>& argument = arguments[i];
-    const absl::StatusOr<Literal> value = argument->Await();
-    if (!value.ok()) return value.status();
-    // This device cannot use the memory of another device.
-    PlacedValue place =
-        &argument->device() == &device ? argument->value_ : OnHost(*value);
-    if (taken[i]) {  // whoever still has the argument reads the host's copy
-      auto own = std::make_shared<Place>();
-      own->bytes = place->bytes;
-      own->device = std::move(place->device);
-      own->part = std::move(place->part);
-      if (own->device == nullptr) own->host = *value;
-      place = std::move(own);
+    const std::shared_ptr<Buffer>& argument = arguments[i];
+    PlacedValue place = argument->value_;
+    if (&argument->device() != &device) {  // whose memory is out of reach
+      const absl::StatusOr<Literal> value = argument->Await();
+      if (!value.ok()) return value.status();
+      place = OnHost(*value);
+    }
+    // Nobody else has it: the argument and this.
+    if (taken[i] && place.use_count() == 2 &&
+        std::count(arguments.begin(), arguments.end(), argument) == 1) {
+      place = place->Taken();
+      if (NeedsPart(i, *place, process)) place->pieces.clear();
     }
     values.push_back(std::move(place));
-    argument.reset();  // a donated value is released after its last read
   }
+  arguments.clear();  // a donated value is released after its last read
   std::optional<Board::Turn> turn;
   if (Board* const board = device.client().board(); board != nullptr) {
     if (run == nullptr) {
@@ -315,18 +334,22 @@ absl::StatusOr<PlacedValues> Executable::Compute(PlacedValues arguments,
       executor.Run(plan, std::move(arguments), Constants(plan, device));
   if (!results.ok()) return results.status();
   for (size_t i = 0; i < results_.size(); ++i) {
-    PlacedValue& result = (*results)[i];
-    const absl::StatusOr<Literal> literal =
-        executor.ToHost(*result, results_[i]);
+    if ((*results)[i]->bytes > kReadAtOnce) continue;
+    const auto literal = (*results)[i]->Host(results_[i], *device.core_);
     if (!literal.ok()) return literal.status();
-    // Another user may see the same memory with another type.
-    if (result->host->element() != results_[i].element) {
-      auto view = std::make_shared<Place>(*result);
-      view->host = *literal;
-      result = std::move(view);
-    }
   }
   return results;
+}
+
+bool Executable::NeedsPart(size_t parameter, const Place& value,
+                           int process) const {
+  const int partition = process % grid_.partitions;
+  const std::vector<const ir::Node*>& users = shards_[parameter];
+  return !users.empty() &&
+         std::all_of(users.begin(), users.end(), [&](const ir::Node* user) {
+           return value.HasPart(ShardBegin(*user, partition),
+                                user->type.bytes());
+         });
 }
 
 Client::Client(const ClientOptions& options, const Preset& preset)

@@ -88,11 +88,12 @@ class Device {
   systole::Device* hardware() const;
 
  private:
+  friend class Buffer;
   friend class Executable;
   Client& client_;
   const int id_;
   std::atomic<int64_t> bytes_{0}, peak_{0};
-  // Used only by the stream's thread.
+  // But for reads, used only by the stream's thread.
   std::unique_ptr<Core> core_;
   std::unique_ptr<ArrayProducts> products_;
   Stream stream_;  // declared last: destroyed before what it uses
@@ -115,7 +116,9 @@ class Buffer {
   void Set(absl::StatusOr<ir::Literal> value);
   // The value may also be on the host.
   void SetPlaced(absl::StatusOr<std::shared_ptr<Place>> value);
-  // Waits for the value. Errors: those of the execution.
+  // Waits for the value and brings it to the host. Errors: those of the
+  // execution and of the device; FailedPrecondition: an execution has taken the
+  // value's memory.
   absl::StatusOr<ir::Literal> Await() const;
 
  private:
@@ -151,8 +154,9 @@ class Executable : public std::enable_shared_from_this<Executable> {
   // Enqueues an execution of a program of one process. Errors: InvalidArgument
   // names the argument. Errors of the execution itself are reported by the
   // results and by `done`. The device's memory of arguments for donated
-  // parameters goes to the execution; a copy on the host remains. kept: numbers
-  // of such arguments that stay as they are.
+  // parameters goes to the execution, unless other buffers share it; of these
+  // arguments a copy on the host may remain. kept: numbers of arguments that
+  // stay as they are.
   absl::StatusOr<Execution> Execute(
       absl::Span<const std::shared_ptr<Buffer>> arguments, Device& device,
       const std::vector<size_t>& kept = {});
@@ -191,6 +195,9 @@ class Executable : public std::enable_shared_from_this<Executable> {
   absl::StatusOr<std::vector<std::shared_ptr<Place>>> Compute(
       std::vector<std::shared_ptr<Place>> arguments, Device& device,
       int process, const Run* run);
+  // Whether the program reads nothing of a parameter's value but the part that
+  // the process's device has.
+  bool NeedsPart(size_t parameter, const Place& value, int process) const;
   // Whether the cores of a run can do what the plan's programs exchange.
   bool FitsLinks(const Run& run) const;
   // For those that cannot: collectives apart from kernels.
@@ -208,6 +215,8 @@ class Executable : public std::enable_shared_from_this<Executable> {
   std::optional<lanes::DevicePlan> apart_;
   ExchangingPrograms programs_;
   std::vector<ir::Type> parameters_, results_;
+  // By parameter: the nodes that take parts of it, if nothing else reads it.
+  std::vector<std::vector<const ir::Node*>> shards_;
   ModulePlacement placement_;
   std::string fingerprint_;
   std::shared_ptr<void> kept_;

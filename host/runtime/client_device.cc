@@ -59,7 +59,7 @@ void Buffer::SetPlaced(absl::StatusOr<PlacedValue> value) {
 
 absl::StatusOr<Literal> Buffer::Await() const {
   if (absl::Status s = ready_->Await(); !s.ok()) return s;
-  return *value_->host;
+  return value_->Host(type_, *device_.core_);
 }
 
 }  // namespace systole::runtime

@@ -44,6 +44,32 @@ absl::StatusOr<PlacedValues> Communicator::ThroughHost(
   return values;
 }
 
+absl::StatusOr<PlacedValues> Communicator::InParts(const Node& node,
+                                                   int process, Place& own,
+                                                   ProcessDevice& device) {
+  if (absl::Status s = device.ToDevice(own); !s.ok()) return s;
+  using Pieces = std::vector<Place::Piece>;
+  const auto share = [](Rendezvous::Given& given) {
+    auto all = std::make_shared<Pieces>();
+    for (const auto& member : given)
+      all->push_back(*static_cast<Place::Piece*>(member.get()));
+    for (auto& member : given) member = all;
+    return absl::OkStatus();
+  };
+  const auto met =
+      rendezvous_.Meet(node, process,
+                       std::make_shared<Place::Piece>(
+                           Place::Piece{&device.core(), own.device}),
+                       share);
+  if (!met.ok()) return met.status();
+  auto value = std::make_shared<Place>();
+  value->pieces = *static_cast<Pieces*>(met->get());
+  value->bytes = own.bytes * static_cast<int64_t>(value->pieces.size());
+  value->part = {own.device, groups_.Of(node, process).position * own.bytes,
+                 own.bytes};
+  return PlacedValues{std::move(value)};
+}
+
 absl::StatusOr<std::vector<std::vector<uint64_t>>> Communicator::Share(
     const Node& node, int process, std::vector<uint64_t> own) {
   using All = std::vector<std::vector<uint64_t>>;
@@ -126,7 +152,7 @@ absl::StatusOr<PlacedValues> LinkCommunicator::Exchange(
     for (size_t i = 0; i < collective.operands.size(); ++i) {
       Place& operand = *operands[collective.operands[i]];
       if (absl::Status s = device.ToDevice(operand); !s.ok()) return failed(s);
-      auto out = device.Allocate(collective.out_bytes[i]);
+      auto out = device.core().Allocate(collective.out_bytes[i]);
       if (!out.ok()) return failed(out.status());
       memory.in.push_back(operand.device->address());
       memory.out.push_back((*out)->address());
@@ -135,7 +161,7 @@ absl::StatusOr<PlacedValues> LinkCommunicator::Exchange(
           member.position * collective.part_bytes[i];
     }
     if (collective.scratch_bytes == 0) continue;
-    auto scratch = device.Allocate(collective.scratch_bytes);
+    auto scratch = device.core().Allocate(collective.scratch_bytes);
     // The host needs none.
     own->on_host = absl::IsResourceExhausted(scratch.status());
     if (own->on_host) break;

@@ -31,8 +31,6 @@ class ProcessDevice {
   virtual absl::StatusOr<ir::Literal> ToHost(Place& value,
                                              const ir::Type& type) = 0;
   virtual absl::Status ToDevice(Place& value) = 0;
-  virtual absl::StatusOr<std::shared_ptr<DeviceMemory>> Allocate(
-      int64_t bytes) = 0;
   // Puts a program of a collective into memory and runs it.
   virtual absl::Status Run(Program& program) = 0;
 };
@@ -60,6 +58,9 @@ class Communicator {
   absl::StatusOr<PlacedValues> ThroughHost(const ir::Node& node, int process,
                                            const PlacedValues& operands,
                                            ProcessDevice& device);
+  // An all_gather whose result stays in parts, one on each member's device.
+  absl::StatusOr<PlacedValues> InParts(const ir::Node& node, int process,
+                                       Place& own, ProcessDevice& device);
   // See Rendezvous.
   absl::Status Start(int process, int core) {
     return rendezvous_.Start(process, core);

@@ -2,53 +2,19 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/runtime/core.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_format.h"
 #include "host/compiler/kernels/shard_lowering.h"
 #include "host/driver/run_loop.h"
 #include "host/runtime/guarded.h"
 
 namespace systole::runtime {
+namespace {
 
-MemoryPool::MemoryPool(uint64_t begin, uint64_t end, uint64_t align)
-    : begin_((begin + align - 1) / align * align), end_(end), align_(align) {}
+// Of the memory, for programs that stay.
+constexpr int64_t kResidentShare = 32;
 
-absl::StatusOr<uint64_t> MemoryPool::Allocate(uint64_t bytes) {
-  const uint64_t size =
-      (std::max<uint64_t>(bytes, 1) + align_ - 1) / align_ * align_;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  uint64_t at = begin_;
-  for (const auto& [address, end] : used_) {
-    if (address - at >= size) break;
-    at = end;
-  }
-  if (end_ < at || end_ - at < size) {
-    return absl::ResourceExhaustedError(
-        absl::StrFormat("no room for %d bytes in the device's memory: values "
-                        "may have %d bytes of it, %d of these are in use",
-                        bytes, end_ - begin_, InUse()));
-  }
-  used_[at] = at + size;
-  return at;
-}
-
-void MemoryPool::Free(uint64_t address) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  used_.erase(address);
-}
-
-uint64_t MemoryPool::bytes_in_use() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return InUse();
-}
-
-uint64_t MemoryPool::InUse() const {
-  uint64_t bytes = 0;
-  for (const auto& [address, end] : used_) bytes += end - address;
-  return bytes;
-}
+}  // namespace
 
 void CoreWork::Add(const CoreWork& other) {
   programs += other.programs;
@@ -57,10 +23,22 @@ void CoreWork::Add(const CoreWork& other) {
   exchange_cycles += other.exchange_cycles;
   exchanges_beside += other.exchanges_beside;
   upload_bytes += other.upload_bytes;
+  program_bytes += other.program_bytes;
+  download_bytes += other.download_bytes;
 }
 
+Core::Core(CoreOptions options, Board* board, int number)
+    : options_(std::move(options)),
+      board_(board),
+      number_(number),
+      pool_(std::make_shared<MemoryPool>(
+          product_bytes(), preset().memory_bytes(),
+          static_cast<uint64_t>(lanes::ValueAlignment(preset())))),
+      resident_(static_cast<int64_t>(preset().memory_bytes()) /
+                kResidentShare) {}
+
 absl::StatusOr<systole::Device*> Core::Open() {
-  if (device_ != nullptr) return device_;
+  if (device_ != nullptr) return device_.load();
   if (board_ != nullptr) {
     absl::StatusOr<systole::Device*> device = board_->Open(number_);
     if (!device.ok()) return device.status();
@@ -75,16 +53,51 @@ absl::StatusOr<systole::Device*> Core::Open() {
     own_ = *std::move(device);
     device_ = own_.get();
   }
-  return device_;
+  return device_.load();
 }
 
-const std::shared_ptr<MemoryPool>& Core::pool() {
-  if (pool_ == nullptr) {
-    const auto align = static_cast<uint64_t>(lanes::ValueAlignment(preset()));
-    pool_ = std::make_shared<MemoryPool>(product_bytes(),
-                                         preset().memory_bytes(), align);
-  }
-  return pool_;
+absl::Status Core::Use(
+    const std::function<absl::Status(systole::Device&)>& use) {
+  const auto open = [&] {
+    const absl::StatusOr<systole::Device*> device = Open();
+    return device.ok() ? use(**device) : device.status();
+  };
+  if (board_ != nullptr) return board_->Access(number_, open);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return open();
+}
+
+absl::Status Core::Read(uint64_t address, absl::Span<uint8_t> bytes) {
+  downloads_ += static_cast<int64_t>(bytes.size());
+  return Use([&](systole::Device& device) {
+    const absl::Status s = device.Read(address, bytes);
+    if (device.fault()) device.Reset().IgnoreError();
+    return s;
+  });
+}
+
+absl::Status Core::Write(uint64_t address, absl::Span<const uint8_t> bytes) {
+  return Use([&](systole::Device& device) {
+    return device.Write(address, bytes);
+  });
+}
+
+absl::StatusOr<std::shared_ptr<DeviceMemory>> Core::Allocate(int64_t bytes) {
+  absl::StatusOr<uint64_t> address = pool_->Allocate(bytes);
+  if (!address.ok() && resident_.Clear()) address = pool_->Allocate(bytes);
+  if (!address.ok()) return address.status();
+  return std::make_shared<DeviceMemory>(pool_, *address);
+}
+
+absl::StatusOr<std::shared_ptr<DeviceMemory>> Core::Resident(
+    std::vector<uint8_t> bytes) {
+  if (auto memory = resident_.Find(bytes)) return memory;
+  auto memory = Allocate(static_cast<int64_t>(bytes.size()));
+  if (!memory.ok()) return memory;
+  if (absl::Status s = Write((*memory)->address(), bytes); !s.ok()) return s;
+  work_.program_bytes += static_cast<int64_t>(bytes.size());
+  resident_.Add(std::move(bytes), *memory);
+  return memory;
 }
 
 absl::Status Core::Run(const Program& program, bool exchanges) {
@@ -93,15 +106,21 @@ absl::Status Core::Run(const Program& program, bool exchanges) {
     if (board_ != nullptr)
       options_.listener->Round(board_->rounds(), exchanges);
   }
-  const absl::StatusOr<RunStats> stats = Guarded([&] {
-    return board_ != nullptr ? board_->Run(number_, program)
-                             : RunLoaded(*device_, program);
-  });
+  absl::StatusOr<RunStats> stats;
+  if (board_ != nullptr) {
+    stats = Guarded([&] { return board_->Run(number_, program); });
+  } else {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    stats = Guarded([&] { return RunLoaded(*device_.load(), program); });
+  }
   if (!stats.ok()) {
     absl::Status status = stats.status();
-    if (has_listener())
-      status = options_.listener->Failed(*device_, std::move(status));
-    device_->Reset().IgnoreError();
+    resident_.Clear();  // a fault may have come from there
+    Use([&](systole::Device& device) {
+      if (has_listener())
+        status = options_.listener->Failed(device, std::move(status));
+      return device.Reset();
+    }).IgnoreError();
     return status;
   }
   ++work_.programs;

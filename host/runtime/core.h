@@ -6,39 +6,23 @@
 #ifndef SYSTOLE_HOST_RUNTIME_CORE_H_
 #define SYSTOLE_HOST_RUNTIME_CORE_H_
 
+#include <atomic>
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "host/runtime/board.h"
+#include "host/runtime/device_memory.h"
 #include "systole/device.h"
 
 namespace systole::runtime {
-
-// First-fit allocator for a range of memory, lowest address first. Thread-safe.
-class MemoryPool {
- public:
-  // Addresses are multiples of `align`.
-  MemoryPool(uint64_t begin, uint64_t end, uint64_t align);
-
-  // ResourceExhausted: no space.
-  absl::StatusOr<uint64_t> Allocate(uint64_t bytes);
-  void Free(uint64_t address);
-  uint64_t bytes_in_use() const;
-
- private:
-  uint64_t InUse() const;  // with the lock held
-
-  const uint64_t begin_, end_, align_;
-  mutable std::mutex mutex_;
-  std::map<uint64_t, uint64_t> used_;  // address to end
-};
 
 // Work done by a core's programs.
 struct CoreWork {
@@ -49,6 +33,8 @@ struct CoreWork {
   uint64_t exchange_cycles = 0;
   int64_t exchanges_beside = 0;  // in programs of kernels
   int64_t upload_bytes = 0;      // values, from the host
+  int64_t program_bytes = 0;     // programs and their code, likewise
+  int64_t download_bytes = 0;    // values, to the host
   void Add(const CoreWork& other);
 };
 
@@ -84,17 +70,24 @@ class Core {
  public:
   // `number`: that of a board's core. Without a board the core is a device of
   // its own.
-  explicit Core(CoreOptions options, Board* board = nullptr, int number = 0)
-      : options_(std::move(options)), board_(board), number_(number) {}
+  explicit Core(CoreOptions options, Board* board = nullptr, int number = 0);
 
-  // Errors: those of Device::Open.
-  absl::StatusOr<systole::Device*> Open();
-  systole::Device* device() const { return device_; }  // null before Open
+  // Opens the core at the first call. Only the functions below reach the device
+  // in the right order (Board::Access); any thread may call the first three.
+  // Errors: those of Device::Open, and of what the device does.
+  absl::Status Use(const std::function<absl::Status(systole::Device&)>& use);
+  absl::Status Read(uint64_t address, absl::Span<uint8_t> bytes);
+  absl::Status Write(uint64_t address, absl::Span<const uint8_t> bytes);
+  systole::Device* device() const { return device_; }  // null before
   const Preset& preset() const { return *FindPreset(options_.preset); }
   Board* board() const { return board_; }
   int number() const { return number_; }
-  // Memory for values, and for a program while it runs.
-  const std::shared_ptr<MemoryPool>& pool();
+  // Memory for values and programs. ResourceExhausted: as of MemoryPool.
+  absl::StatusOr<std::shared_ptr<DeviceMemory>> Allocate(int64_t bytes);
+  // Memory that holds these bytes, of a program or of its code, and that nobody
+  // changes. They stay there for the next time, as long as there is room.
+  absl::StatusOr<std::shared_ptr<DeviceMemory>> Resident(
+      std::vector<uint8_t> bytes);
   // End of the memory for products.
   uint64_t product_bytes() const { return preset().memory_bytes() / 2; }
 
@@ -105,16 +98,25 @@ class Core {
   void CountUpload(int64_t bytes) { work_.upload_bytes += bytes; }
   bool has_listener() const { return options_.listener != nullptr; }
   // Work since the last call.
-  CoreWork TakeWork() { return std::exchange(work_, {}); }
+  CoreWork TakeWork() {
+    work_.download_bytes = downloads_.exchange(0);
+    return std::exchange(work_, {});
+  }
 
  private:
   const CoreOptions options_;
   Board* const board_;
   const int number_;
+  absl::StatusOr<systole::Device*> Open();
+
+  // Without a board: who uses the device.
+  std::mutex mutex_;
   std::unique_ptr<systole::Device> own_;
-  systole::Device* device_ = nullptr;
+  std::atomic<systole::Device*> device_{nullptr};
   std::shared_ptr<MemoryPool> pool_;
+  ResidentBytes resident_;
   CoreWork work_;
+  std::atomic<int64_t> downloads_{0};
 };
 
 }  // namespace systole::runtime

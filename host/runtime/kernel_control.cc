@@ -20,11 +20,7 @@ absl::StatusOr<PlacedValues> KernelExecutor::RunRegion(
     for (const auto& [slot, literal] : inner.constants)
       constants->second.push_back(OnHost(literal));
   }
-  ++depth_;
-  absl::StatusOr<PlacedValues> results =
-      Run(inner, std::move(inputs), constants->second);
-  --depth_;
-  return results;
+  return Run(inner, std::move(inputs), constants->second);
 }
 
 // Reads both bounds once, instead of evaluating a condition per iteration.

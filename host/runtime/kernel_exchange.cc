@@ -26,7 +26,7 @@ absl::Status KernelExecutor::RunExchanging(const lanes::PlanStep& step,
   std::vector<std::shared_ptr<DeviceMemory>> kept;
   for (const ExchangingProgram::Collective& collective :
        program.collectives()) {
-    auto scratch = Allocate(collective.scratch_bytes);
+    auto scratch = core_.Allocate(collective.scratch_bytes);
     if (!scratch.ok()) return scratch.status();
     for (const auto* operands : {&collective.in, &collective.out})
       for (const int operand : *operands) own.push_back((*places)[operand]);

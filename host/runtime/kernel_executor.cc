@@ -28,6 +28,13 @@ std::vector<uint8_t> BytesOf(absl::Span<const uint64_t> words) {
   return bytes;
 }
 
+std::vector<uint8_t> BytesOf(absl::Span<const isa::Descriptor> descriptors) {
+  std::vector<uint64_t> words;
+  for (const isa::Descriptor& descriptor : descriptors)
+    words.insert(words.end(), descriptor.begin(), descriptor.end());
+  return BytesOf(words);
+}
+
 ir::EvaluateOptions OptionsOf(ir::ProductUnit& products, ir::Caller caller) {
   ir::EvaluateOptions options;
   options.products = &products;
@@ -47,36 +54,23 @@ const ir::Node& FaultyOf(const lanes::PlanStep& step,
 
 }  // namespace
 
-PlacedValue OnHost(Literal literal) {
-  auto value = std::make_shared<Place>();
-  value->bytes = literal.size() * ir::ElementBytes(literal.element());
-  value->host = std::move(literal);
-  return value;
-}
-
 KernelExecutor::KernelExecutor(Core& core, ir::ProductUnit& products,
                                ir::Caller caller, Process process)
     : core_(core),
       process_(process),
       evaluation_(OptionsOf(products, std::move(caller))) {}
 
-absl::StatusOr<std::shared_ptr<DeviceMemory>> KernelExecutor::Allocate(
-    int64_t bytes) {
-  const absl::StatusOr<uint64_t> address = core_.pool()->Allocate(bytes);
-  if (!address.ok()) return address.status();
-  return std::make_shared<DeviceMemory>(core_.pool(), *address);
-}
-
 absl::Status KernelExecutor::ToDevice(Place& value) {
   if (value.device != nullptr) return absl::OkStatus();
-  absl::StatusOr<std::shared_ptr<DeviceMemory>> memory = Allocate(value.bytes);
+  const absl::StatusOr<Literal> literal =
+      value.Fetch(ir::ElementType::kUint8, core_);
+  if (!literal.ok()) return literal.status();
+  absl::StatusOr<std::shared_ptr<DeviceMemory>> memory =
+      core_.Allocate(value.bytes);
   if (!memory.ok()) return memory.status();
-  const absl::StatusOr<systole::Device*> device = core_.Open();
-  if (!device.ok()) return device.status();
-  const Literal& literal = *value.host;
   if (absl::Status s =
-          (*device)->Write((*memory)->address(),
-                           {literal.data(), static_cast<size_t>(value.bytes)});
+          core_.Write((*memory)->address(),
+                      {literal->data(), static_cast<size_t>(value.bytes)});
       !s.ok())
     return s;
   ++counts_.uploads;
@@ -88,48 +82,21 @@ absl::Status KernelExecutor::ToDevice(Place& value) {
 
 absl::StatusOr<Literal> KernelExecutor::ToHost(Place& value,
                                                const ir::Type& type) {
-  if (!value.host) {
-    const absl::StatusOr<systole::Device*> device = core_.Open();
-    if (!device.ok()) return device.status();
-    Literal literal = Literal::Zeros(type.element, type.elements());
-    if (absl::Status s =
-            (*device)->Read(value.device->address(),
-                            {literal.data(), static_cast<size_t>(value.bytes)});
-        !s.ok())
-      return s;
+  if (!value.on_host()) {
     ++counts_.downloads;
     counts_.download_bytes += value.bytes;
-    value.host = std::move(literal);
   }
-  if (value.host->element() == type.element) return *value.host;
-  return Literal::FromBytes(type.element, type.elements(), value.host->data());
-}
-
-// Code stays in the device, because a loop may run it again.
-absl::StatusOr<std::shared_ptr<DeviceMemory>> KernelExecutor::CodeOf(
-    const lanes::KernelProgram& kernel) {
-  const auto found = codes_.find(&kernel);
-  if (found != codes_.end()) return found->second;
-  const absl::StatusOr<systole::Device*> device = core_.Open();
-  if (!device.ok()) return device.status();
-  const std::vector<uint8_t> code = BytesOf(kernel.words);
-  auto memory = Allocate(static_cast<int64_t>(code.size()));
-  if (!memory.ok()) return memory;
-  if (absl::Status s = (*device)->Write((*memory)->address(), code); !s.ok())
-    return s;
-  ++counts_.codes;
-  if (depth_ > 0) codes_[&kernel] = *memory;
-  return memory;
+  return value.Host(type, core_);
 }
 
 absl::Status KernelExecutor::Run(Program& program) {
-  const absl::StatusOr<systole::Device*> device = core_.Open();
-  if (!device.ok()) return device.status();
-  const auto memory = Allocate(
-      static_cast<int64_t>(program.descriptors.size() * isa::kDescriptorBytes));
+  for (const DataSegment& segment : program.segments) {
+    absl::Status s = core_.Write(segment.hbm_addr, segment.data);
+    if (!s.ok()) return s;
+  }
+  const auto memory = core_.Resident(BytesOf(program.descriptors));
   if (!memory.ok()) return memory.status();
   program.prog_addr = (*memory)->address();
-  if (absl::Status s = (*device)->Load(program); !s.ok()) return s;
   return core_.Run(program, /*exchanges=*/true);
 }
 
@@ -137,22 +104,16 @@ absl::Status KernelExecutor::RunProgram(const lanes::KernelProgram& kernel,
                                         absl::Span<const uint64_t> places,
                                         std::vector<LayerInfo> layers,
                                         uint64_t hbm_bytes) {
-  const absl::StatusOr<systole::Device*> device = core_.Open();
-  if (!device.ok()) return device.status();
-  const auto program_bytes =
-      static_cast<int64_t>(kernel.descriptors.size() * isa::kDescriptorBytes);
-  const auto code_at = CodeOf(kernel);
+  const auto code_at = core_.Resident(BytesOf(kernel.words));
   if (!code_at.ok()) return code_at.status();
-  const auto program_at = Allocate(program_bytes);
-  if (!program_at.ok()) return program_at.status();
   Program program;
   program.preset = std::string(core_.preset().name);
-  program.prog_addr = (*program_at)->address();
   program.hbm_bytes = hbm_bytes;
   program.descriptors = kernel.Placed(places, (*code_at)->address());
   program.layers = std::move(layers);
-  // Only its descriptors are written.
-  if (absl::Status s = (*device)->Load(program); !s.ok()) return s;
+  const auto program_at = core_.Resident(BytesOf(program.descriptors));
+  if (!program_at.ok()) return program_at.status();
+  program.prog_addr = (*program_at)->address();
   ++counts_.kernels;
   return core_.Run(program);
 }
@@ -175,13 +136,13 @@ absl::StatusOr<std::shared_ptr<DeviceMemory>> KernelExecutor::OutputMemory(
       step.updates.begin(), step.updates.end(), [&](const auto& pair) {
         return pair.second == static_cast<int>(output);
       });
-  if (update == step.updates.end()) return Allocate(bytes);
+  if (update == step.updates.end()) return core_.Allocate(bytes);
   const int slot = step.inputs[update->first];
   const PlacedValue& value = values[slot];
   if (value.use_count() == 1 && value->device.use_count() == 1 &&
       value->device->whole())
     return value->device;
-  auto memory = Allocate(bytes);
+  auto memory = core_.Allocate(bytes);
   if (!memory.ok()) return memory;
   if (absl::Status s = Copy(*value->device, **memory, bytes); !s.ok()) return s;
   return memory;
@@ -272,23 +233,26 @@ const PlacedValue& KernelExecutor::DeviceId(ir::Op op) {
   return id;
 }
 
+int64_t ShardBegin(const ir::Node& node, int partition) {
+  const ir::Ints& starts = node.attr<ir::HloShardAttributes>().starts;
+  return starts[std::min(static_cast<size_t>(partition), starts.size() - 1)] *
+         ir::ElementBytes(node.type.element);
+}
+
 // The result is a part of the operand's memory.
 absl::Status KernelExecutor::RunShard(const lanes::PlanStep& step,
                                       PlacedValues& values) {
   Place& whole = *values[step.inputs[0]];
-  const ir::Ints& starts = step.node->attr<ir::HloShardAttributes>().starts;
-  const size_t partition = process_.number % process_.grid.partitions;
-  const ir::Type& type = step.node->type;
-  const int64_t begin = starts[std::min(partition, starts.size() - 1)] *
-                        ir::ElementBytes(type.element);
+  const int64_t bytes = step.node->type.bytes();
+  const int64_t begin = ShardBegin(
+      *step.node, process_.number % process_.grid.partitions);
   PlacedValue& own = values[step.outputs[0]];
-  if (whole.device == nullptr && whole.part.device != nullptr &&
-      whole.part.begin == begin && whole.part.bytes == type.bytes()) {
-    own = OnDevice(whole.part.device, 0, type.bytes());
+  if (whole.device == nullptr && whole.HasPart(begin, bytes)) {
+    own = OnDevice(whole.part.device, 0, bytes);
     return absl::OkStatus();
   }
   if (absl::Status s = ToDevice(whole); !s.ok()) return s;
-  own = OnDevice(whole.device, begin, type.bytes());
+  own = OnDevice(whole.device, begin, bytes);
   return absl::OkStatus();
 }
 
@@ -305,14 +269,9 @@ absl::Status KernelExecutor::RunCollective(const lanes::PlanStep& step,
     if (!stays) ++counts_.collectives;
     Communicator& all = *process_.communicator;
     absl::StatusOr<PlacedValues> results =
-        stays ? all.ThroughHost(node, process_.number, operands, *this)
+        stays ? all.InParts(node, process_.number, *operands[0], *this)
               : all.Exchange(node, process_.number, operands, *this);
     if (!results.ok()) return results.status();
-    if (stays) {
-      const int64_t bytes = operands[0]->bytes;
-      (*results)[0]->part = {operands[0]->device, member.position * bytes,
-                             bytes};
-    }
     operands = *std::move(results);
   } else if (!member.sources->empty() && (*member.sources)[0] < 0) {
     operands = {

@@ -23,11 +23,13 @@ namespace systole::runtime {
 // Counts of an execution.
 struct TransferCounts {
   int64_t kernels = 0;                        // runs of kernels
-  int64_t codes = 0;                          // their code, host to HBM
   int64_t uploads = 0, upload_bytes = 0;      // host to HBM
   int64_t downloads = 0, download_bytes = 0;  // HBM to host
   int64_t collectives = 0;                    // exchanges with other processes
 };
+
+// Where the part of a partition begins that a `shard` takes, in bytes.
+int64_t ShardBegin(const ir::Node& node, int partition);
 
 // The process that an execution is, of those of its run.
 struct Process {
@@ -90,11 +92,7 @@ class KernelExecutor : private ProcessDevice {
   absl::StatusOr<PlacedValues> Repeat(const lanes::PlanStep& step,
                                       const lanes::DevicePlan& plan,
                                       PlacedValues values);
-  absl::StatusOr<std::shared_ptr<DeviceMemory>> CodeOf(
-      const lanes::KernelProgram& kernel);
   Core& core() override { return core_; }
-  absl::StatusOr<std::shared_ptr<DeviceMemory>> Allocate(
-      int64_t bytes) override;
   absl::Status ToDevice(Place& value) override;
   absl::Status Run(Program& program) override;
 
@@ -104,9 +102,6 @@ class KernelExecutor : private ProcessDevice {
   ir::Evaluation evaluation_;
   // Of plans of regions: brought to the device once for all turns of a loop.
   std::map<const lanes::DevicePlan*, PlacedValues> constants_;
-  // Code of the regions' kernels, likewise.
-  std::map<const lanes::KernelProgram*, std::shared_ptr<DeviceMemory>> codes_;
-  int depth_ = 0;  // nesting of regions
   TransferCounts counts_;
 };
 

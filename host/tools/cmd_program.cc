@@ -4,6 +4,7 @@
 // asm, disasm.
 #include <cstdio>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "host/compiler/access.h"
 #include "host/files/file_kind.h"
@@ -13,6 +14,8 @@
 #include "host/runtime/compiled_model.h"
 #include "host/tools/commands.h"
 #include "host/tools/describe.h"
+#include "host/tools/disasm_module.h"
+#include "host/tools/module_program.h"
 #include "host/tools/options.h"
 #include "systole/program.h"
 
@@ -80,7 +83,31 @@ absl::Status Assemble(const std::string& input, const std::string& output,
   return absl::OkStatus();
 }
 
-absl::Status Disassemble(const std::string& input) {
+struct DisassembleArgs {
+  std::string input, preset;
+  ModuleArgs module;
+};
+
+absl::Status Disassemble(const DisassembleArgs& args) {
+  const std::string& input = args.input;
+  const auto kind = ModuleKindOf(input, args.module.signature);
+  if (!kind.ok()) return kind.status();
+  if (absl::Status s = CheckModuleArgs(input, *kind, args.module); !s.ok())
+    return s;
+  if (*kind != ModuleKind::kNone) {
+    const auto preset = ModulePreset(*kind, args.preset, !args.preset.empty());
+    if (!preset.ok()) return preset.status();
+    const auto whole = ReadModuleProgram(input, *kind, args.module, 0);
+    if (!whole.ok()) return whole.status();
+    std::fputs(PrintableLines(DisassembleModule(*whole, **preset)).c_str(),
+               stdout);
+    return absl::OkStatus();
+  }
+  if (!args.preset.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        input, ": --preset is for StableHLO, float and ONNX models; a program "
+               "file has its own"));
+  }
   const auto program = ReadProgram(input);
   if (!program.ok()) return program.status();
   // A file without a model is one of descriptors alone.
@@ -119,14 +146,22 @@ void AddAsmCommands(CLI::App& app, Action& chosen) {
       return OneLine(Assemble(args->input, args->output, args->preset));
     };
   });
-  CLI::App* disassemble =
-      app.add_subcommand("disasm", "Print the descriptors of a program file");
+  auto listed = std::make_shared<DisassembleArgs>();
+  CLI::App* disassemble = app.add_subcommand(
+      "disasm",
+      "Print the descriptors of a program file, or those and the vector code "
+      "that a StableHLO, float or ONNX model becomes");
   disassemble
-      ->add_option("program", args->input, "Program file; - is standard input")
+      ->add_option("program", listed->input,
+                   "Program file, or model; - is standard input")
       ->check(FileName())
       ->required();
-  disassemble->callback([args, &chosen] {
-    chosen = [args] { return OneLine(Disassemble(args->input)); };
+  disassemble->add_option("--preset", listed->preset,
+                          "Configuration that a model is compiled for: " +
+                              FloatPresets() + " (default: lite)");
+  AddModuleOptions(*disassemble, listed->module);
+  disassemble->callback([listed, &chosen] {
+    chosen = [listed] { return OneLine(Disassemble(*listed)); };
   });
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tools/train_device.h"
 
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -63,7 +64,9 @@ absl::StatusOr<runtime::Arguments> TrainDevice::Run(
         client_->device(0), executable.parameters()[all.size()],
         std::move(argument)));
   }
-  const auto execution = executable.Execute(all, client_->device(0));
+  std::vector<size_t> kept(state_.size());  // for Undo
+  std::iota(kept.begin(), kept.end(), 0);
+  const auto execution = executable.Execute(all, client_->device(0), kept);
   if (!execution.ok()) return execution.status();
   const absl::Status s = execution->done->Await();
   if (s.ok()) return execution->results;

@@ -9,6 +9,7 @@
 
 #include <random>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "host/compiler/kernels/collective_order.h"
@@ -124,6 +125,30 @@ TEST_F(BesideTest, DevicesInAnotherOrder) {
   Check(text, outputs, /*programs=*/1, {4, 5, 0, 1, 6, 7, 2, 3});
   Check(text, outputs, /*programs=*/1, {3, 0, 1, 2});
   Check(text, outputs, /*programs=*/2, {0, 1, 2, 4, 3, 5, 6, 7});
+}
+
+// Of programs that start together, whatever the host's threads do.
+TEST(RepeatedTest, TakesTheSameCycles) {
+  const auto module = Module(Gradient(500), "%out as \"out\"");
+  ASSERT_NE(module, nullptr);
+  std::mt19937_64 rng(22);
+  std::vector<Literals> inputs(4);
+  for (Literals& own : inputs) own = {Random(rng, module->inputs()[0]->type)};
+  std::vector<std::vector<uint64_t>> runs;  // by program and core
+  for (int run = 0; run < 2; ++run) {
+    const auto client = MakeClient(4);
+    const auto executable = client->Compile(module->Clone(), {1, 4});
+    ASSERT_TRUE(executable.ok()) << executable.status();
+    std::vector<uint64_t>& cycles = runs.emplace_back();
+    for (int i = 0; i < 2; ++i) {
+      const auto got = RunOn(*client, **executable, inputs);
+      ASSERT_TRUE(got.ok()) << got.status();
+      for (int d = 0; d < 4; ++d)
+        cycles.push_back(client->device(d).TakeWork().stats.cycles);
+    }
+  }
+  EXPECT_EQ(runs[1], runs[0]);
+  if (g_backend == "rtl") EXPECT_GT(runs[0][0], 0);
 }
 
 // What a kernel needs first goes first; a kernel waits for what it needs.

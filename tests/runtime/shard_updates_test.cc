@@ -91,7 +91,8 @@ TEST(ShardsTest, MomentsStayInParts) {
   const auto step =
       Module(Update(kElements), "%w2 as \"w\", %m2 as \"m\", %f as \"f\"");
   const auto whole = Module(absl::StrCat("%x = f32[", kElements,
-                                         "] parameter(), name=\"x\"\n%y = f32[",
+                                         "] parameter(), name=\"x\", "
+                                         "donated=true\n%y = f32[",
                                          kElements, "] hlo.add(%x, %x)"));
   ASSERT_TRUE(step != nullptr && whole != nullptr);
   const auto executable = client->Compile(step->Clone(), {1, kProcesses});
@@ -123,8 +124,11 @@ TEST(ShardsTest, MomentsStayInParts) {
       const Execution& execution = (*executions)[p];
       ASSERT_EQ(execution.done->Await(), absl::OkStatus());
       for (int r = 0; r < 2; ++r) {
-        EXPECT_EQ(*execution.results[r]->Await(), (*wanted)[p][r])
-            << "step " << i << ", process " << p << ", result " << r;
+        // Of the moments, not what only the next step needs.
+        if (r == 0 || i == 1) {
+          EXPECT_EQ(*execution.results[r]->Await(), (*wanted)[p][r])
+              << "step " << i << ", process " << p << ", result " << r;
+        }
         arguments[p][r] = execution.results[r];
         values[p][r] = (*wanted)[p][r];
       }
@@ -142,15 +146,18 @@ TEST(ShardsTest, MomentsStayInParts) {
   const auto executions = (*executable)->ExecuteAll(arguments, devices);
   ASSERT_TRUE(executions.ok()) << executions.status();
   for (int p = 0; p < kProcesses; ++p) {
-    ASSERT_EQ((*executions)[p].done->Await(), absl::OkStatus());
-    for (int r = 0; r < 2; ++r)
-      EXPECT_EQ(*(*executions)[p].results[r]->Await(), (*rotated)[p][r]) << p;
+    const Execution& execution = (*executions)[p];
+    ASSERT_EQ(execution.done->Await(), absl::OkStatus());
+    EXPECT_EQ(*execution.results[0]->Await(), (*rotated)[p][0]) << p;
+    if (p != 1) EXPECT_EQ(*execution.results[1]->Await(), (*rotated)[p][1]);
   }
-  const auto twice = (*doubles)->Execute({arguments[1][1]}, *devices[1]);
+  // Takes what is in parts alone.
+  const auto twice =
+      (*doubles)->Execute({(*executions)[1].results[1]}, *devices[1]);
   ASSERT_TRUE(twice.ok()) << twice.status();
   const auto y = twice->results[0]->Await();
   ASSERT_TRUE(y.ok()) << y.status();
-  const auto wanted = golden::RunHlo(*whole, 1, 1, {{values[1][1]}});
+  const auto wanted = golden::RunHlo(*whole, 1, 1, {{(*rotated)[1][1]}});
   ASSERT_TRUE(wanted.ok());
   EXPECT_EQ(*y, (*wanted)[0][0]);
 }
