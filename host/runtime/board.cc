@@ -10,13 +10,6 @@
 #include "host/runtime/guarded.h"
 
 namespace systole::runtime {
-namespace {
-
-// The board on which this thread works, if any.
-thread_local const Board* working_on = nullptr;
-
-}  // namespace
-
 Torus TorusOf(int chips) {
   Torus torus{chips, 1};
   for (int rows = 1; rows * rows <= chips; ++rows)
@@ -53,21 +46,27 @@ void Board::Leave() {
   changed_.notify_all();
 }
 
-Board::Turn::Turn(Board& board) : board_(board) { working_on = &board; }
+Board::Turn::Turn(Board& board) : board_(board) {
+  const std::lock_guard<std::mutex> lock(board_.mutex_);
+  board_.turns_.insert(std::this_thread::get_id());
+}
 Board::Turn::~Turn() {
-  working_on = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(board_.mutex_);
+    board_.turns_.erase(std::this_thread::get_id());
+  }
   board_.Leave();
 }
 
 Board::Call::Call(Board& board) : board_(board) {
-  working_on = nullptr;
   const std::lock_guard<std::mutex> lock(board_.mutex_);
+  board_.turns_.erase(std::this_thread::get_id());
   ++board_.calling_;
   board_.changed_.notify_all();
 }
 Board::Call::~Call() {
-  working_on = &board_;
   const std::lock_guard<std::mutex> lock(board_.mutex_);
+  board_.turns_.insert(std::this_thread::get_id());
   --board_.calling_;
   board_.changed_.notify_all();
 }
@@ -95,9 +94,9 @@ void Board::ServeFirst(std::unique_lock<std::mutex>& lock) {
 
 absl::Status Board::Access(int core,
                            const std::function<absl::Status()>& access) {
-  const bool guest = working_on != this;
   Request own{core, &access, std::nullopt};
   std::unique_lock<std::mutex> lock(mutex_);
+  const bool guest = turns_.count(std::this_thread::get_id()) == 0;
   if (guest) {
     changed_.wait(lock, [&] { return !running_; });
     ++working_;

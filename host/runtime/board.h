@@ -24,7 +24,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -119,6 +121,7 @@ class Board {
   std::vector<std::unique_ptr<systole::Device>> devices_;
   int working_ = 0;  // threads that have joined
   int calling_ = 0;  // of them, that are in a call
+  std::set<std::thread::id> turns_;  // that have a turn and are in no call
   bool running_ = false;
   uint64_t cycles_ = 0;
   int64_t rounds_ = 0;

@@ -65,7 +65,7 @@ absl::StatusOr<DepthwiseSplit> AddSplit(std::vector<uint64_t>& words,
   }
   const absl::StatusOr<LaneCode> code =
       Emit(graph, stores, places, preset, static_cast<int>(words.size()),
-           Loop::kRows, many);
+           Loop::kRows, many ? RunRows::kMany : RunRows::kFew);
   if (!code.ok()) return code.status();
   words.insert(words.end(), code->words.begin(), code->words.end());
   return DepthwiseSplit{code->main,

@@ -213,8 +213,12 @@ class LanesStage : public FusedStage {
     int64_t rows = ElementsOf(p, p.layout.block_rows()) / RowOf(p);
     const bool lines = lanes_.line > 0;
     if (IsColumns(p)) rows = std::max(rows, Chunk(p) / p.preset.cols);
-    const bool many =
-        rows >= (lines ? 2 * p.preset.vector_rows() : kManyRowsOfGraph);
+    const int64_t pair = 2 * p.preset.vector_rows();
+    const bool many = rows >= (lines ? pair : kManyRowsOfGraph);
+    // Lines have long code, of which there is no more than has to be.
+    const bool whole = lines && !IsColumns(p) && rows % pair == 0 &&
+                       p.spec.rows % p.layout.block_rows() == 0;
+    const RunRows of_run = !many ? RunRows::kFew : whole ? RunRows::kPairs : RunRows::kMany;
     LineGraph exact = {lanes_.graph, lanes_.stores};
     if (lines) exact = OverLines(lanes_, exact.graph, exact.stores, p.preset);
     if (many && lanes_.guards()) {
@@ -223,11 +227,12 @@ class LanesStage : public FusedStage {
         guarded = OverLines(lanes_, guarded.graph, guarded.stores, p.preset);
       absl::StatusOr<LaneCode> code =
           EmitGuarded(guarded.graph, guarded.stores, exact.graph, exact.stores,
-                      places_, p.preset, p.guards.at, base);
+                      places_, p.preset, p.guards.at, base,
+                      of_run, lines ? RunRows::kFew : RunRows::kMany);
       if (!absl::IsResourceExhausted(code.status())) return code;
     }
     return Emit(exact.graph, exact.stores, places_, p.preset, base, Loop::kRows,
-                many);
+                of_run);
   }
 
   const FusedSpec::Lanes& lanes_;

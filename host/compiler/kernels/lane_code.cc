@@ -15,6 +15,7 @@
 #include "host/compiler/kernels/lane_instructions.h"
 #include "host/compiler/kernels/lane_order.h"
 #include "host/compiler/kernels/lane_registers.h"
+#include "host/compiler/kernels/lane_schedule.h"
 #include "host/compiler/kernels/lane_spread.h"
 #include "host/compiler/kernels/lane_uses.h"
 
@@ -27,8 +28,9 @@ using vpu::Op;
 // Scalar registers: argument i is s(i + 1).
 constexpr int kStep = 9, kFirstConstant = 10;
 constexpr int Argument(int i) { return 1 + i; }
-// Instructions of a pair of groups of which two are worth their room.
-constexpr int kShortPair = 120;
+// Instructions of a pair of groups of which two, and one for what is left over,
+// are worth their room.
+constexpr int kShortPair = 64;
 constexpr int kNever = std::numeric_limits<int>::max();
 
 class Emitter {
@@ -44,9 +46,10 @@ class Emitter {
         uses_(graph.size()),
         next_(graph.size(), 0) {}
 
-  // A group has as many rows as a register. With `pairs`, iterations of two
+  // A group has as many rows as a register. Of many rows, iterations of two
   // groups come first: while an instruction waits, the other group's runs.
-  absl::StatusOr<LaneCode> Run(bool pairs) {
+  absl::StatusOr<LaneCode> Run(RunRows rows) {
+    const bool pairs = rows != RunRows::kFew;
     code_.main = base_;
     steps_ = OrderOf(graph_, stores_);
     FindUses();
@@ -56,13 +59,8 @@ class Emitter {
     if (loop_ == Loop::kRows) HoldConstants();
     if (absl::Status s = pairs ? PairsOfGroups() : absl::OkStatus(); !s.ok())
       return s;
-    groups_.assign(1, {graph_.size(), LaneRegisters::kAll});
-    ReserveGuards();
-    loop_start_ = Next();
-    Put(Make(Op::kVl, 0, Argument(kRowCount)));
-    if (loop_ != Loop::kRows) BeginPlace();
-    if (absl::Status s = Steps(); !s.ok()) return s;
-    loop_ == Loop::kRows ? NextRows() : NextPlace();
+    if (rows != RunRows::kPairs)
+      if (absl::Status s = Groups(); !s.ok()) return s;
     if (!pairs)
       code_.row_cycles =
           RowCycles(code_.words, loop_start_ - base_, 1, preset_);
@@ -84,6 +82,21 @@ class Emitter {
 
   void Put(const Instr& x) { code_.words.push_back(x.Encode()); }
   int Next() const { return base_ + static_cast<int>(code_.words.size()); }
+
+  absl::Status Groups() {
+    if (loop_ == Loop::kRows && !groups_.empty()) {
+      to_end_.push_back(code_.words.size());
+      Put(Make(Op::kBeq, 0, 0, Argument(kRowCount), 0));
+    }
+    groups_.assign(1, {graph_.size(), LaneRegisters::kAll});
+    ReserveGuards();
+    loop_start_ = Next();
+    Put(Make(Op::kVl, 0, Argument(kRowCount)));
+    if (loop_ != Loop::kRows) BeginPlace();
+    if (absl::Status s = Steps(); !s.ok()) return s;
+    loop_ == Loop::kRows ? NextRows() : NextPlace();
+    return absl::OkStatus();
+  }
 
   absl::Status Steps() {
     if (!all_constants_) constants_.Forget();
@@ -134,32 +147,42 @@ class Emitter {
     groups_.assign(1, {graph_.size(), LaneRegisters::kFirstHalf});
     groups_.push_back({graph_.size(), LaneRegisters::kSecondHalf});
     ReserveGuards();
+    const size_t least = code_.words.size();
     Put(Make(Op::kLi, kStep, 0, 0, both));
-    const size_t skip = code_.words.size();
-    Put(Make(Op::kBlt, 0, rows, kStep, 0));
     Put(Make(Op::kVl, 0, kStep));
-    const int start = Next();
-    if (absl::Status s = Steps(); !s.ok()) return s;
-    Advance(2);
-    // A second pair with the registers that follow: an instruction need not
-    // wait for those of the pair before that read its destination.
-    size_t exit = 0;
-    if (Next() - start <= kShortPair) {
-      Put(Make(Op::kAddi, kStep, rows, 0, -both));
-      exit = code_.words.size();
-      Put(Make(Op::kBlt, 0, kStep, 0, 0));
-      if (absl::Status s = Steps(); !s.ok()) return s;
-      Advance(2);
+    const size_t few = code_.words.size();
+    Put(Make(Op::kBlt, 0, rows, kStep, 0));
+    const size_t start = code_.words.size();
+    if (absl::Status s = Pair(); !s.ok()) return s;
+    // Two pairs, with the registers in turns: an instruction need not wait for
+    // those of the pair before that read its destination.
+    const bool two = code_.words.size() - start <= kShortPair;
+    if (two) {
+      code_.words[least] = Make(Op::kLi, kStep, 0, 0, 2 * both).Encode();
+      if (absl::Status s = Pair(); !s.ok()) return s;
     }
-    Put(Make(Op::kAddi, kStep, rows, 0, 1 - both));
-    Put(Make(Op::kBlt, 0, 0, kStep, start));
-    if (exit > 0) SetTarget(code_.words[exit], Next());
-    code_.row_cycles =
-        RowCycles(code_.words, start - base_, exit > 0 ? 4 : 2, preset_);
-    to_end_.push_back(code_.words.size());
-    Put(Make(Op::kBeq, 0, 0, rows, 0));
-    SetTarget(code_.words[skip], Next());
+    const int pairs = two ? 2 : 1;
+    Schedule(code_.words, start, Argument(kLaneCount), preset_);
+    Put(Make(Op::kAddi, kStep, rows, 0, 1 - pairs * both));
+    Put(Make(Op::kBlt, 0, 0, kStep, base_ + static_cast<int>(start)));
+    code_.row_cycles = RowCycles(code_.words, start, 2 * pairs, preset_);
+    size_t fewer = few;
+    if (two) {
+      SetTarget(code_.words[few], Next());
+      Put(Make(Op::kLi, kStep, 0, 0, both));
+      fewer = code_.words.size();
+      Put(Make(Op::kBlt, 0, rows, kStep, 0));
+      const size_t once = code_.words.size();
+      if (absl::Status s = Pair(); !s.ok()) return s;
+      Schedule(code_.words, once, Argument(kLaneCount), preset_);
+    }
+    SetTarget(code_.words[fewer], Next());
     return absl::OkStatus();
+  }
+  absl::Status Pair() {
+    absl::Status s = Steps();
+    if (s.ok()) Advance(2);
+    return s;
   }
 
   void Advance(int groups) {
@@ -185,6 +208,8 @@ class Emitter {
 
   void NextRows() {
     Advance(1);
+    Schedule(code_.words, loop_start_ - base_ + 1, Argument(kLaneCount),
+             preset_);
     Put(Make(Op::kBlt, 0, 0, Argument(kRowCount), loop_start_));
   }
   // The number of rows is not needed any more.
@@ -385,14 +410,13 @@ class Emitter {
 absl::StatusOr<LaneCode> Emit(const LaneGraph& graph,
                               const std::vector<LaneStore>& stores,
                               const LanePlaces& places, const Preset& preset,
-                              int base, Loop loop, bool many_rows) {
-  if (many_rows) {
+                              int base, Loop loop, RunRows rows) {
+  if (rows != RunRows::kFew) {
     absl::StatusOr<LaneCode> code =
-        Emitter(graph, stores, places, preset, base, loop).Run(/*pairs=*/true);
+        Emitter(graph, stores, places, preset, base, loop).Run(rows);
     if (!absl::IsResourceExhausted(code.status())) return code;
   }
-  return Emitter(graph, stores, places, preset, base, loop)
-      .Run(/*pairs=*/false);
+  return Emitter(graph, stores, places, preset, base, loop).Run(RunRows::kFew);
 }
 
 }  // namespace systole::lanes

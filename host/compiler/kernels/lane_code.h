@@ -70,15 +70,21 @@ struct LaneCode {
   int spread = -1;
 };
 
-// Emits code for instruction memory index `base` on. `many_rows`: longer code,
-// of which two groups of rows (as many as a register has) run at a time, if the
-// registers allow it. Errors: ResourceExhausted (registers, instruction
-// memory): the graph must be divided.
+// The rows of a run.
+enum class RunRows : uint8_t {
+  kFew,
+  kMany,   // longer code, of which two groups of rows (as many as a register
+           // has) run at a time, if the registers allow it
+  kPairs,  // likewise, of runs of whole pairs of groups
+};
+
+// Emits code for instruction memory index `base` on. Errors: ResourceExhausted
+// (registers, instruction memory): the graph must be divided.
 absl::StatusOr<LaneCode> Emit(const LaneGraph& graph,
                               const std::vector<LaneStore>& stores,
                               const LanePlaces& places, const Preset& preset,
                               int base = 0, Loop loop = Loop::kRows,
-                              bool many_rows = false);
+                              RunRows rows = RunRows::kFew);
 
 // The same behind `words`, to which it is appended.
 inline absl::StatusOr<LaneCode> AppendCode(const LaneGraph& graph,
@@ -87,10 +93,10 @@ inline absl::StatusOr<LaneCode> AppendCode(const LaneGraph& graph,
                                            const Preset& preset,
                                            std::vector<uint64_t>& words,
                                            Loop loop = Loop::kRows,
-                                           bool many_rows = false) {
+                                           RunRows rows = RunRows::kFew) {
   absl::StatusOr<LaneCode> code =
       Emit(graph, stores, places, preset, static_cast<int>(words.size()), loop,
-           many_rows);
+           rows);
   if (code.ok())
     words.insert(words.end(), code->words.begin(), code->words.end());
   return code;

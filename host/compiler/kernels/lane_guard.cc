@@ -92,7 +92,8 @@ void SetTarget(uint64_t& word, int64_t target) {
 absl::StatusOr<LaneCode> EmitGuarded(
     const LaneGraph& guarded, const std::vector<LaneStore>& stores,
     const LaneGraph& exact, const std::vector<LaneStore>& exact_stores,
-    const LanePlaces& places, const Preset& preset, int64_t at, int base) {
+    const LanePlaces& places, const Preset& preset, int64_t at, int base,
+    RunRows rows, RunRows exact_rows) {
   LaneCode code;
   code.main = base;
   std::vector<uint64_t>& words = code.words;
@@ -105,7 +106,7 @@ absl::StatusOr<LaneCode> EmitGuarded(
   AppendSave(at, words);
   const auto next = [&] { return base + static_cast<int>(words.size()); };
   if (absl::Status s = append(Emit(guarded, stores, places, preset, next(),
-                                   Loop::kRows, /*many_rows=*/true));
+                                   Loop::kRows, rows));
       !s.ok())
     return s;
   const size_t branch = AppendCheck(at, preset, words);
@@ -113,7 +114,7 @@ absl::StatusOr<LaneCode> EmitGuarded(
   AppendRestore(at, words);
   const absl::StatusOr<LaneCode> again =
       Emit(exact, exact_stores, places, preset, next(), Loop::kRows,
-           /*many_rows=*/true);
+           exact_rows);
   if (absl::Status s = append(again); !s.ok()) return s;
   code.exact = again->main;
   code.spread = again->spread;

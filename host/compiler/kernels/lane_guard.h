@@ -25,11 +25,12 @@ inline constexpr int64_t kGuardBytes = 32;
 inline constexpr int kGuards[] = {16, 24};
 
 // Such code, for instruction memory index `base` on. at: kGuardBytes of the
-// unified buffer.
+// unified buffer. `rows`: of the first graph; `exact_rows`: of the second one,
+// which seldom runs.
 absl::StatusOr<LaneCode> EmitGuarded(
     const LaneGraph& guarded, const std::vector<LaneStore>& stores,
     const LaneGraph& exact, const std::vector<LaneStore>& exact_stores,
-    const LanePlaces& places, const Preset& preset, int64_t at, int base);
+    const LanePlaces& places, const Preset& preset, int64_t at, int base, RunRows rows, RunRows exact_rows);
 
 // Each appends to `words`; `at` is the place of the bytes above.
 void AppendSave(int64_t at, std::vector<uint64_t>& words);

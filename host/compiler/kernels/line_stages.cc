@@ -52,7 +52,9 @@ class ByLines {
     }
     for (FusedSpec::Stage& stage : spec_.stages) {
       auto* const lanes = std::get_if<FusedSpec::Lanes>(&stage);
-      if (lanes != nullptr && ReadLines(*lanes)) any = true;
+      if (lanes == nullptr) continue;
+      if (ReadLines(*lanes)) any = true;
+      if (ReadOnce(*lanes)) any = true;
     }
     if (any) RemoveUnreadCopies(spec_);
     return any;
@@ -148,6 +150,29 @@ class ByLines {
     }
     if (any) FindShared(lanes);
     return any;
+  }
+
+  // Operands of which each line has one element, such as its sum, that is
+  // loaded for each row of lanes otherwise.
+  bool ReadOnce(FusedSpec::Lanes& lanes) {
+    if (lanes.line != 0) return false;
+    int64_t line = 0;
+    for (const FusedSpec::Lanes::Operand& operand : lanes.operands) {
+      if (operand.pattern != Pattern::kRow) continue;
+      FusedSpec::Stage* const maker = MakerOf(operand.value);
+      const auto* const copy =
+          maker == nullptr ? nullptr : std::get_if<FusedSpec::Copy>(maker);
+      if (copy == nullptr || copy->pieces.size() != 1) return false;
+      const std::vector<CopyDimension>& of = copy->pieces[0].dimensions;
+      const int64_t own = of.back().size * preset_.cols;
+      if (of.back().from != 0 || (line != 0 && own != line)) return false;
+      line = own;
+    }
+    if (line <= preset_.cols || !CanGoBy(line, lanes)) return false;
+    lanes.line = line;
+    lanes.chunk = preset_.cols;
+    FindShared(lanes);
+    return true;
   }
 
   bool Fold(const FusedSpec::Reduce& reduce) {

@@ -113,7 +113,9 @@ absl::Status ReductionPasses::Emit(Pass pass, std::vector<uint64_t>& words) {
   const absl::StatusOr<LaneCode> code = lanes::Emit(
       graph, {store}, places, preset_, static_cast<int>(words.size()),
       Loop::kRows,
-      Rows(pass) >= std::max<int64_t>(kManyRows, 2 * preset_.vector_rows()));
+      Rows(pass) >= std::max<int64_t>(kManyRows, 2 * preset_.vector_rows())
+          ? RunRows::kMany
+          : RunRows::kFew);
   if (!code.ok()) return code.status();
   pass.pc = code->main;
   pass.cycles = code->row_cycles;

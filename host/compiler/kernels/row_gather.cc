@@ -106,7 +106,7 @@ class RowGather {
       const LaneStore store = Selected(graph, places);
       const absl::StatusOr<LaneCode> code =
           AppendCode(graph, {store}, places, preset_, words, Loop::kRows,
-                     /*many_rows=*/true);
+                     RunRows::kMany);
       if (!code.ok()) return code.status();
       select_pc_ = code->main;
       row_cycles_ = code->row_cycles;
