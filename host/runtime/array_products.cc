@@ -76,8 +76,8 @@ absl::Status ArrayProducts::Multiply(int64_t m, int64_t k, int64_t n,
           if (absl::Status s = device.Load(**program); !s.ok()) return s;
           loaded_ = *program;
         }
-        absl::Status s = device.WriteTensor(*(*program)->FindTensor("a"),
-                                            BytesOf(a, m * k));
+        absl::Status s =
+            device.WriteTensor(*(*program)->FindTensor("a"), BytesOf(a, m * k));
         if (!s.ok()) return s;
         return device.WriteTensor(*(*program)->FindTensor("b"),
                                   compiler::PackTiles(spec, core_.preset(), b));

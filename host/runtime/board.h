@@ -5,9 +5,9 @@
 // programs, which run together. Each core has a thread that prepares its
 // programs. Simulated time stands still while any of these threads works, and
 // goes on once all of them wait for a program: then all programs start, and run
-// to their ends. What the host reads and writes takes simulated time, and has an
-// order too. So cycles do not depend on how the host schedules threads, and but
-// for these accesses the host counts as infinitely fast.
+// to their ends. What the host reads and writes takes simulated time, and has
+// an order too. So cycles do not depend on how the host schedules threads, and
+// but for these accesses the host counts as infinitely fast.
 //
 //   Board board(options, 8);
 //   // In the thread of a core:
@@ -119,8 +119,8 @@ class Board {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::unique_ptr<systole::Device>> devices_;
-  int working_ = 0;  // threads that have joined
-  int calling_ = 0;  // of them, that are in a call
+  int working_ = 0;                  // threads that have joined
+  int calling_ = 0;                  // of them, that are in a call
   std::set<std::thread::id> turns_;  // that have a turn and are in no call
   bool running_ = false;
   uint64_t cycles_ = 0;

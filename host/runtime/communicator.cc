@@ -56,11 +56,10 @@ absl::StatusOr<PlacedValues> Communicator::InParts(const Node& node,
     for (auto& member : given) member = all;
     return absl::OkStatus();
   };
-  const auto met =
-      rendezvous_.Meet(node, process,
-                       std::make_shared<Place::Piece>(
-                           Place::Piece{&device.core(), own.device}),
-                       share);
+  const auto met = rendezvous_.Meet(
+      node, process,
+      std::make_shared<Place::Piece>(Place::Piece{&device.core(), own.device}),
+      share);
   if (!met.ok()) return met.status();
   auto value = std::make_shared<Place>();
   value->pieces = *static_cast<Pieces*>(met->get());

@@ -77,9 +77,8 @@ absl::Status Core::Read(uint64_t address, absl::Span<uint8_t> bytes) {
 }
 
 absl::Status Core::Write(uint64_t address, absl::Span<const uint8_t> bytes) {
-  return Use([&](systole::Device& device) {
-    return device.Write(address, bytes);
-  });
+  return Use(
+      [&](systole::Device& device) { return device.Write(address, bytes); });
 }
 
 absl::StatusOr<std::shared_ptr<DeviceMemory>> Core::Allocate(int64_t bytes) {

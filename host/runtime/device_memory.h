@@ -61,7 +61,8 @@ class DeviceMemory {
   const uint64_t address_;
 };
 
-// What of programs has stayed in a core's memory: the bytes, and where they are.
+// What of programs has stayed in a core's memory: the bytes, and where they
+// are.
 class ResidentBytes {
  public:
   explicit ResidentBytes(int64_t most) : most_(most) {}

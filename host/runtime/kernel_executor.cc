@@ -244,8 +244,8 @@ absl::Status KernelExecutor::RunShard(const lanes::PlanStep& step,
                                       PlacedValues& values) {
   Place& whole = *values[step.inputs[0]];
   const int64_t bytes = step.node->type.bytes();
-  const int64_t begin = ShardBegin(
-      *step.node, process_.number % process_.grid.partitions);
+  const int64_t begin =
+      ShardBegin(*step.node, process_.number % process_.grid.partitions);
   PlacedValue& own = values[step.outputs[0]];
   if (whole.device == nullptr && whole.HasPart(begin, bytes)) {
     own = OnDevice(whole.part.device, 0, bytes);

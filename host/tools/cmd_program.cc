@@ -105,8 +105,9 @@ absl::Status Disassemble(const DisassembleArgs& args) {
   }
   if (!args.preset.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        input, ": --preset is for StableHLO, float and ONNX models; a program "
-               "file has its own"));
+        input,
+        ": --preset is for StableHLO, float and ONNX models; a program "
+        "file has its own"));
   }
   const auto program = ReadProgram(input);
   if (!program.ok()) return program.status();

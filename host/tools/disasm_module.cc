@@ -48,9 +48,9 @@ class Listing {
  private:
   void Add(const lanes::PlanStep& step) {
     const lanes::KernelProgram& program = *step.kernel;
-    absl::StrAppendFormat(&text_, "; program %d: %d kernels, %d cycles expected\n",
-                          ++programs_, step.kernels.size(),
-                          program.expected_cycles);
+    absl::StrAppendFormat(
+        &text_, "; program %d: %d kernels, %d cycles expected\n", ++programs_,
+        step.kernels.size(), program.expected_cycles);
     uint64_t at = 0;
     const auto place = [&](int64_t bytes) {
       const auto unit = static_cast<uint64_t>(lanes::ValueAlignment(preset_));
@@ -75,10 +75,9 @@ class Listing {
       const size_t tag = isa::Halt::Decode(descriptors[i]).header.tag;
       if (tag != kernel && tag < step.kernels.size()) {
         const ir::Node& last = *step.kernels[tag].back();
-        absl::StrAppendFormat(&text_, "; kernel %d: '%s'%s\n", tag, last.name,
-                              last.location.empty()
-                                  ? ""
-                                  : absl::StrCat(" at ", last.location));
+        absl::StrAppendFormat(
+            &text_, "; kernel %d: '%s'%s\n", tag, last.name,
+            last.location.empty() ? "" : absl::StrCat(" at ", last.location));
       }
       kernel = tag;
       absl::StrAppendFormat(&text_, "%6d  %s\n", i,

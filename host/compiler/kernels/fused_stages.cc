@@ -218,7 +218,9 @@ class LanesStage : public FusedStage {
     // Lines have long code, of which there is no more than has to be.
     const bool whole = lines && !IsColumns(p) && rows % pair == 0 &&
                        p.spec.rows % p.layout.block_rows() == 0;
-    const RunRows of_run = !many ? RunRows::kFew : whole ? RunRows::kPairs : RunRows::kMany;
+    const RunRows of_run = !many   ? RunRows::kFew
+                           : whole ? RunRows::kPairs
+                                   : RunRows::kMany;
     LineGraph exact = {lanes_.graph, lanes_.stores};
     if (lines) exact = OverLines(lanes_, exact.graph, exact.stores, p.preset);
     if (many && lanes_.guards()) {
@@ -227,8 +229,8 @@ class LanesStage : public FusedStage {
         guarded = OverLines(lanes_, guarded.graph, guarded.stores, p.preset);
       absl::StatusOr<LaneCode> code =
           EmitGuarded(guarded.graph, guarded.stores, exact.graph, exact.stores,
-                      places_, p.preset, p.guards.at, base,
-                      of_run, lines ? RunRows::kFew : RunRows::kMany);
+                      places_, p.preset, p.guards.at, base, of_run,
+                      lines ? RunRows::kFew : RunRows::kMany);
       if (!absl::IsResourceExhausted(code.status())) return code;
     }
     return Emit(exact.graph, exact.stores, places_, p.preset, base, Loop::kRows,

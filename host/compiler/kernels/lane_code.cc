@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 #include "host/compiler/kernels/lane_cost.h"
@@ -31,7 +30,6 @@ constexpr int Argument(int i) { return 1 + i; }
 // Instructions of a pair of groups of which two, and one for what is left over,
 // are worth their room.
 constexpr int kShortPair = 64;
-constexpr int kNever = std::numeric_limits<int>::max();
 
 class Emitter {
  public:
@@ -43,16 +41,14 @@ class Emitter {
         base_(base),
         loop_(loop),
         preset_(preset),
-        uses_(graph.size()),
-        next_(graph.size(), 0) {}
+        steps_(OrderOf(graph, stores)),
+        uses_(graph, steps_) {}
 
   // A group has as many rows as a register. Of many rows, iterations of two
   // groups come first: while an instruction waits, the other group's runs.
   absl::StatusOr<LaneCode> Run(RunRows rows) {
     const bool pairs = rows != RunRows::kFew;
     code_.main = base_;
-    steps_ = OrderOf(graph_, stores_);
-    FindUses();
     if (graph_.guarded()) AppendClear(preset_, code_.words);
     Put(Make(Op::kLanes, 0, Argument(kLaneCount)));
     if (pairs) PrepareSecond();
@@ -100,7 +96,7 @@ class Emitter {
 
   absl::Status Steps() {
     if (!all_constants_) constants_.Forget();
-    std::fill(next_.begin(), next_.end(), 0);
+    uses_.Begin();
     for (now_ = 0; now_ < static_cast<int>(steps_.size()); ++now_) {
       constants_.Unpin();
       const LaneStep& step = steps_[now_];
@@ -242,34 +238,13 @@ class Emitter {
              static_cast<int32_t>(stream.at)));
   }
 
-  void FindUses() {
-    for (int i = 0; i < static_cast<int>(steps_.size()); ++i) {
-      const LaneStep& step = steps_[i];
-      if (step.store != LaneStep::kCompute) {
-        uses_[step.lane].push_back(i);
-        continue;
-      }
-      for (const Lane source : SourcesOf(graph_.node(step.lane))) {
-        if (source >= 0) uses_[source].push_back(i);
-      }
-    }
-  }
-
-  int NextUse(Lane lane) {
-    const std::vector<int>& uses = uses_[lane];
-    size_t& at = next_[lane];
-    while (at < uses.size() && uses[at] < now_) ++at;
-    return at < uses.size() ? uses[at] : kNever;
-  }
   // Whether this is the last step that needs the value.
-  bool Ends(Lane lane) const {
-    return uses_[lane].empty() || uses_[lane].back() <= now_;
-  }
+  bool Ends(Lane lane) const { return uses_.EndsBy(lane, now_); }
 
   LaneRegisters& registers() { return groups_[group_]; }
   int Farthest(LaneRegisters::Bank bank) {
     return registers().Farthest(bank,
-                                [this](Lane lane) { return NextUse(lane); });
+                                [this](Lane lane) { return uses_.Next(lane, now_); });
   }
 
   absl::StatusOr<int> LoadRegister() {
@@ -392,10 +367,9 @@ class Emitter {
   const Preset& preset_;
   LaneCode code_;
   std::vector<size_t> to_end_;  // branches there
-  std::vector<LaneStep> steps_;
+  const std::vector<LaneStep> steps_;
+  LaneUses uses_;
   int now_ = 0;
-  std::vector<std::vector<int>> uses_;  // steps that need each value
-  std::vector<size_t> next_;            // next entry of uses_
   std::vector<LaneRegisters> groups_;
   size_t group_ = 0;  // whose code is emitted
   // Registers with the addresses of the second group, by walk.

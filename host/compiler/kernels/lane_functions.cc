@@ -18,7 +18,7 @@ constexpr uint32_t kHalf = 0x3F000000;
 // exact: a quotient is then at least 2^-125 and at most 2^127, and a remainder
 // has no bits below 2^-140. Of a root, the remainder has none below 2^-144.
 constexpr float kLeastDivisor = 0x1p-31f, kLargestDivisor = 0x1p32f;
-constexpr float kLeastDividend = 0x1p-93f, kLargestDividend = 0x1p96f;
+constexpr float kLeastDividend = 0x1p-93f, kLargestDividend = 0x1p35f;
 // Of constants, where neither reciprocal nor quotient is subnormal.
 constexpr float kLargestReciprocal = 0x1p120f;
 // With these, dividends are not below the least one.
@@ -46,14 +46,20 @@ struct FunctionBuilder : LaneBuilder {
   }
 };
 
-// 0 if the magnitude lies in these bounds, or is that of the arithmetic's NaN.
-Lane IsOutside(const FunctionBuilder& g, Lane size, float low, float high) {
-  const Lane inside = g(Op::kFmin, g(Op::kFmax, size, g.F(low)), g.F(high));
-  return g(Op::kIxor, size, inside);
+// Guards, of which bit 30 tells. Of the magnitudes from `low` on, a power of
+// two, 128 powers of two are inside: their bits less those of `low` are below
+// 2^30. The sign does not change bit 30. NaN is outside.
+Lane IsOutsideWindow(const FunctionBuilder& g, Lane a, float low) {
+  return g(Op::kIsub, a, g.F(low));
 }
-// 0 also if the magnitude is 0.
-Lane IsExtreme(const FunctionBuilder& g, Lane size, float low, float high) {
-  return g(Op::kSel, size, IsOutside(g, size, low, high), g.K(0));
+// Any bounds; NaN is inside.
+Lane IsOutside(const FunctionBuilder& g, Lane a, float low, float high) {
+  const Lane size = Magnitude(g.graph, a);
+  return g(Op::kIor, g(Op::kFlt, size, g.F(low)), g(Op::kFlt, g.F(high), size));
+}
+// Where `of` is 0, infinities and NaN alone are outside.
+Lane UnlessZero(const FunctionBuilder& g, Lane of, Lane outside, Lane a) {
+  return g(Op::kSel, of, outside, a);
 }
 
 // Whether the value is a root and a constant, and so a divisor that needs no
@@ -109,17 +115,14 @@ Lane DivideModerate(LaneGraph& graph, Lane a, Lane b) {
     // In double precision it is never near the middle of two numbers.
     y = g.F(static_cast<float>(1 / double{divisor}));
   } else {
-    if (!IsBoundedDivisor(graph, b)) {
-      graph.Guard(IsOutside(g, Magnitude(graph, b), low, high), b);
-    }
+    if (!IsBoundedDivisor(graph, b))
+      graph.Guard(IsOutside(g, b, low, high), b);
     const Lane largest =
         g(Op::kIeq, g(Op::kIand, b, g.K(kFraction)), g.K(kFraction));
     y = ReciprocalSteps(g, b, largest);
   }
-  if (!graph.IsConstant(a)) {
-    graph.Guard(
-        IsExtreme(g, Magnitude(graph, a), kLeastDividend, kLargestDividend), a);
-  }
+  if (!graph.IsConstant(a))
+    graph.Guard(UnlessZero(g, a, IsOutsideWindow(g, a, kLeastDividend), a), a);
   const Lane q = g(Op::kFmul, a, y);
   const Lane rest = g(Op::kFnma, q, b, a);
   // A quotient without a remainder may be a zero.
@@ -130,7 +133,10 @@ Lane DivideModerate(LaneGraph& graph, Lane a, Lane b) {
 Lane RootOfModerate(LaneGraph& graph, Lane a) {
   const FunctionBuilder g{graph};
   const Lane size = Magnitude(graph, a);
-  graph.Guard(IsExtreme(g, size, kLeastRadicand, kLargestRadicand), a);
+  graph.Guard(
+      UnlessZero(g, size, IsOutside(g, a, kLeastRadicand, kLargestRadicand),
+                 g.K(0)),
+      a);
   const Lane root = g(Op::kSel, size, RootSteps(g, a), a);
   graph.SetBounded(root);
   return root;
@@ -206,19 +212,14 @@ Lane Divide(LaneGraph& graph, Lane a, Lane b) {
 
 Lane SharedReciprocal(LaneGraph& graph, Lane b) {
   const FunctionBuilder g{graph};
-  const Lane outside =
-      IsOutside(g, Magnitude(graph, b), kLeastShared, kLargestDivisor);
-  return g(Op::kSel, outside, g.K(0x7FC00000), Divide(graph, g.F(1), b));
+  return g(Op::kSel, IsOutside(g, b, kLeastShared, kLargestDivisor),
+           g.K(0x7FC00000), Divide(graph, g.F(1), b));
 }
 
 Lane DivideShared(LaneGraph& graph, Lane a, Lane b, Lane reciprocal) {
   const FunctionBuilder g{graph};
   const Lane q = g(Op::kFmul, a, reciprocal);
-  const Lane size = Magnitude(graph, q);
-  // As integers, so that NaN lies outside.
-  const Lane inside =
-      g(Op::kImin, g(Op::kImax, size, g.F(kLeastQuotient)), g.F(0x1p64f));
-  graph.Guard(g(Op::kSel, a, g(Op::kIxor, size, inside), size), a);
+  graph.Guard(UnlessZero(g, a, IsOutsideWindow(g, q, kLeastQuotient), q), a);
   const Lane rest = g(Op::kFnma, q, b, a);
   // A quotient without a remainder may be a zero.
   return g(Op::kSel, rest, g(Op::kFma, rest, reciprocal, q), q);
@@ -249,9 +250,10 @@ Lane SquareRoot(LaneGraph& graph, Lane a) {
 Lane Exponential(LaneGraph& graph, Lane a) {
   const FunctionBuilder g{graph};
   const Lane log2e = g.K(0x3FB8AA3B);
-  const bool small = graph.guarded() && !graph.IsConstant(a);
+  const bool low = graph.IsNotPositive(a);
+  const bool small = low || (graph.guarded() && !graph.IsConstant(a));
   // Up to 88, no power of two overflows before its correction.
-  if (small) graph.Guard(g(Op::kFlt, g.F(88), a), a);
+  if (small && !low) graph.Guard(g(Op::kFlt, g.F(88), a), a);
   const Lane below = small ? a : g(Op::kFmin, a, g.F(89));
   const Lane x = g(Op::kFmax, below, g.F(-110));
   const Lane w = g(Op::kFmul, x, log2e);

@@ -70,8 +70,9 @@ class LaneGraph {
     return nodes_[lane].kind == LaneNode::Kind::kConstant;
   }
 
-  // Functions may be shorter where a guard tells that their arguments are not
-  // extreme. The graph's results hold if all guards are 0 in all lanes.
+  // Functions may be shorter where a guard tells if their arguments are
+  // extreme. The graph's results hold if bit 30 of all guards is 0 in all
+  // lanes; the other bits say nothing.
   void set_guarded() { guarded_ = true; }
   bool guarded() const { return guarded_; }
   struct LaneGuard {
@@ -82,9 +83,12 @@ class LaneGraph {
   // Operations that are computed first, in this order.
   void SetOrder(std::vector<Lane> order) { order_ = std::move(order); }
   const std::vector<Lane>& order() const { return order_; }
-  // Values that lie from 0 to 2^32, or are NaN, where all guards are 0.
+  // Values that lie from 0 to 2^32, or are NaN, where no guard tells.
   void SetBounded(Lane lane) { bounded_.insert(lane); }
   bool IsBounded(Lane lane) const { return bounded_.count(lane) > 0; }
+  // Values that are not above 0, or are NaN.
+  void SetNotPositive(Lane lane) { not_positive_.insert(lane); }
+  bool IsNotPositive(Lane lane) const { return not_positive_.count(lane) > 0; }
 
  private:
   using Key = std::tuple<int, int, int, int, int, uint32_t>;
@@ -94,7 +98,7 @@ class LaneGraph {
   std::map<Key, Lane> known_;
   bool guarded_ = false;
   std::vector<LaneGuard> guards_;
-  std::set<Lane> bounded_;
+  std::set<Lane> bounded_, not_positive_;
   std::vector<Lane> order_;
 };
 

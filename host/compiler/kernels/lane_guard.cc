@@ -73,7 +73,8 @@ size_t AppendCheck(int64_t at, const Preset& preset,
   code.Put(Op::kSt32, found, 0, 0, at + 4 * kSaved);
   code.Put(Op::kFence, 0);
   code.Put(Op::kLds, kScalar, 0, 0, at + 4 * kSaved);
-  code.Put(Op::kBne, 0, kScalar, 0);
+  code.Put(Op::kSlli, kScalar, kScalar, 0, 1);  // bit 30 is the sign then
+  code.Put(Op::kBlt, 0, kScalar, 0);
   code.Put(Op::kHalt, 0);
   return words.size() - 2;
 }
@@ -89,11 +90,13 @@ void SetTarget(uint64_t& word, int64_t target) {
   word = x.Encode();
 }
 
-absl::StatusOr<LaneCode> EmitGuarded(
-    const LaneGraph& guarded, const std::vector<LaneStore>& stores,
-    const LaneGraph& exact, const std::vector<LaneStore>& exact_stores,
-    const LanePlaces& places, const Preset& preset, int64_t at, int base,
-    RunRows rows, RunRows exact_rows) {
+absl::StatusOr<LaneCode> EmitGuarded(const LaneGraph& guarded,
+                                     const std::vector<LaneStore>& stores,
+                                     const LaneGraph& exact,
+                                     const std::vector<LaneStore>& exact_stores,
+                                     const LanePlaces& places,
+                                     const Preset& preset, int64_t at, int base,
+                                     RunRows rows, RunRows exact_rows) {
   LaneCode code;
   code.main = base;
   std::vector<uint64_t>& words = code.words;
@@ -105,16 +108,15 @@ absl::StatusOr<LaneCode> EmitGuarded(
   };
   AppendSave(at, words);
   const auto next = [&] { return base + static_cast<int>(words.size()); };
-  if (absl::Status s = append(Emit(guarded, stores, places, preset, next(),
-                                   Loop::kRows, rows));
+  if (absl::Status s = append(
+          Emit(guarded, stores, places, preset, next(), Loop::kRows, rows));
       !s.ok())
     return s;
   const size_t branch = AppendCheck(at, preset, words);
   SetTarget(words[branch], next());
   AppendRestore(at, words);
-  const absl::StatusOr<LaneCode> again =
-      Emit(exact, exact_stores, places, preset, next(), Loop::kRows,
-           exact_rows);
+  const absl::StatusOr<LaneCode> again = Emit(
+      exact, exact_stores, places, preset, next(), Loop::kRows, exact_rows);
   if (absl::Status s = append(again); !s.ok()) return s;
   code.exact = again->main;
   code.spread = again->spread;

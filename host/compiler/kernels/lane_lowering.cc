@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/compiler/kernels/lane_lowering.h"
 
+#include "host/compiler/kernels/known_range.h"
 #include "host/compiler/kernels/lane_bits.h"
 #include "host/compiler/kernels/lane_functions.h"
 
@@ -359,9 +360,10 @@ Lane Lower(LaneGraph& graph, const ir::Node& node,
     default:
       break;
   }
-  return operands.size() == 1
-             ? lowering.Unary(node.op, operands[0])
-             : lowering.Binary(node.op, operands[0], operands[1]);
+  if (operands.size() == 1) return lowering.Unary(node.op, operands[0]);
+  const Lane lane = lowering.Binary(node.op, operands[0], operands[1]);
+  if (SubtractsLargest(node)) graph.SetNotPositive(lane);
+  return lane;
 }
 
 Lane Combine(LaneGraph& graph, ir::Op op, ElementType type, Lane a, Lane b) {

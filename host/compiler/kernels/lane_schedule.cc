@@ -99,7 +99,8 @@ std::vector<Move> MovesOf(const std::vector<vpu::Instr>& code, int lanes) {
       value = values[reg];
       continue;
     }
-    if (InfoOf(x).d == Kind::kSdst) values[x.d] = static_cast<int>(moves.size());
+    if (InfoOf(x).d == Kind::kSdst)
+      values[x.d] = static_cast<int>(moves.size());
     Move& move = moves.emplace_back();
     move.x = x;
     if (!IsLoad(x) && !IsStore(x)) continue;
@@ -143,7 +144,8 @@ class List {
     for (int i = count - 1; i >= 0; --i) {
       place[i] = IsLoad(moves_[i].x) ? i - ahead : i;
       if (InfoOf(moves_[i].x).cls != Class::kScalar) continue;
-      for (const int next : after_[i]) place[i] = std::min(place[i], place[next]);
+      for (const int next : after_[i])
+        place[i] = std::min(place[i], place[next]);
     }
     using Entry = std::pair<int, int>;  // place, instruction
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;

@@ -104,9 +104,8 @@ class RowGather {
       LaneGraph graph;
       LanePlaces places;
       const LaneStore store = Selected(graph, places);
-      const absl::StatusOr<LaneCode> code =
-          AppendCode(graph, {store}, places, preset_, words, Loop::kRows,
-                     RunRows::kMany);
+      const absl::StatusOr<LaneCode> code = AppendCode(
+          graph, {store}, places, preset_, words, Loop::kRows, RunRows::kMany);
       if (!code.ok()) return code.status();
       select_pc_ = code->main;
       row_cycles_ = code->row_cycles;
