@@ -158,10 +158,11 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
 
 // Event-driven simulation. Events: a unit becomes free, a descriptor completes,
 // a transfer ends. Between two events, the transfers in flight share the HBM
-// evenly. A weights descriptor may start when no more than a FIFO's worth of
-// the tiles before it is left. A matmul may start when its first tile has
-// arrived and the tile before it has been in use for long enough; it ends at
-// least one pass after its last tile.
+// evenly. A weights descriptor consists of feeds, one for each sum that takes
+// tiles of it; a feed may start when no more than a FIFO's worth of the tiles
+// before it is left. A matmul may start when its first tile has arrived and the
+// tile before it has been in use for long enough; it ends at least one pass
+// after its last tile.
 Timeline Simulate(const Sequence& sequence) {
   const Preset& preset = *sequence.preset;
   const std::vector<Step>& steps = sequence.steps;
@@ -177,9 +178,32 @@ Timeline Simulate(const Sequence& sequence) {
   std::vector<Cost> costs;
   int weights = -1;
   int64_t taken_of_it = 0;
+  // Second and further feeds are steps after all others.
+  std::vector<int> feed_of;  // the step, of each of these
+  const bool quantised = Target(preset).quantised_networks();
   const std::vector<std::vector<int>> like = ExpectedPosts(steps);
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; ++i)
     costs.push_back(CostOf(steps[i].descriptor, preset));
+  // The rest of the tiles of feed `weights` goes to a feed of its own.
+  const auto split = [&] {
+    const int step = weights < count ? weights : feed_of[weights - count];
+    Cost rest = costs[weights];
+    rest.tiles -= taken_of_it;
+    rest.beats = rest.tiles * preset.tile_bytes() / preset.beat_bytes();
+    costs[weights].tiles = taken_of_it;
+    costs[weights].beats -= rest.beats;
+    weights = count + static_cast<int>(feed_of.size());
+    taken_of_it = 0;
+    feed_of.push_back(step);
+    costs.push_back(rest);
+    queue_of.push_back(static_cast<int>(isa::Queue::kWeight));
+    queues[queue_of.back()].push_back(weights);
+    for (auto* times : {&t.start, &t.end}) times->push_back(kNever);
+    taker.push_back(-1);
+    feeder.push_back(-1);
+    taken.push_back(0);
+  };
+  for (int i = 0; i < count; ++i) {
     costs[i].issue += steps[i].cycles;
     queue_of[i] = static_cast<int>(steps[i].queue());
     queues[queue_of[i]].push_back(i);
@@ -188,6 +212,11 @@ Timeline Simulate(const Sequence& sequence) {
       taken_of_it = 0;
     }
     if (steps[i].queue() == isa::Queue::kMxu && costs[i].tiles > 0) {
+      const bool begins = (isa::GetBits(steps[i].descriptor, 8, 8) &
+                           isa::Matmul::kAccumulate) == 0;
+      if (quantised && begins && weights >= 0 && taken_of_it > 0 &&
+          taken_of_it < costs[weights].tiles)
+        split();
       feeder[i] = weights;
       taken[i] = taken_of_it;
       taken_of_it += costs[i].tiles;
@@ -206,7 +235,6 @@ Timeline Simulate(const Sequence& sequence) {
   int64_t now = kStartup;
   const int wq = static_cast<int>(isa::Queue::kWeight),
             mq = static_cast<int>(isa::Queue::kMxu);
-  const bool quantised = Target(preset).quantised_networks();
   const int64_t per_beat = Target(preset).cycles_per_beat();
   const int64_t tile_cycles =
       preset.tile_bytes() / preset.beat_bytes() * per_beat;
@@ -214,13 +242,15 @@ Timeline Simulate(const Sequence& sequence) {
   int64_t next_tile = 0;        // cycle in which the array can take a tile
   auto ready_at = [&](int i) {  // kNever: something it needs has no end yet
     int64_t at = 0;
-    for (const int d : steps[i].after) {
-      if (d >= 0) at = std::max(at, t.end[d]);
-    }
-    for (const int d : like[i]) {
-      at = std::max(at, t.end[d] == kNever
-                            ? kNever
-                            : t.end[d] + kPostLatency + steps[i].slack);
+    if (i < count) {
+      for (const int d : steps[i].after) {
+        if (d >= 0) at = std::max(at, t.end[d]);
+      }
+      for (const int d : like[i]) {
+        at = std::max(at, t.end[d] == kNever
+                              ? kNever
+                              : t.end[d] + kPostLatency + steps[i].slack);
+      }
     }
     if (queue_of[i] == mq && feeder[i] >= 0) {
       const int64_t begun = t.start[feeder[i]];
@@ -282,7 +312,8 @@ Timeline Simulate(const Sequence& sequence) {
     t.end[v] += more;
   };
 
-  for (int finished = 0; finished < count;) {
+  const int all = count + static_cast<int>(feed_of.size());
+  for (int finished = 0; finished < all;) {
     bool moved = true;
     while (moved) {
       moved = false;
@@ -346,6 +377,11 @@ Timeline Simulate(const Sequence& sequence) {
     }
     now = next;
   }
+  for (size_t f = 0; f < feed_of.size(); ++f) {  // the last one stays
+    t.end[feed_of[f]] = t.end[count + f];
+  }
+  t.start.resize(count);
+  t.end.resize(count);
   for (const int64_t end : t.end)
     t.total = std::max(t.total, end == kNever ? 0 : end);
   return t;

@@ -53,6 +53,21 @@ void ForEachRun(int64_t bytes, int64_t cols, F f) {
   if (at < bytes) f(at, 1, bytes - at);
 }
 
+// Covers the channels of positions that are not contiguous, `cols` at a time.
+// Of one image, a descriptor takes as many groups of channels as there are, as
+// if they were images `cols` bytes apart.
+template <class F>  // f(first channel, groups, channels of each)
+void ForEachGroup(int64_t channels, int64_t cols, int64_t images, F f) {
+  const int64_t most = images > 1 ? 1 : (1 << 10) - 1;  // field n
+  int64_t at = 0;
+  while (channels - at >= cols) {
+    const int64_t groups = std::min((channels - at) / cols, most);
+    f(at, groups, cols);
+    at += groups * cols;
+  }
+  if (at < channels) f(at, 1, channels - at);
+}
+
 }  // namespace systole::compiler
 
 #endif  // HOST_COMPILER_EMITTERS_H_

@@ -82,6 +82,7 @@ void JoinInputs(Geometry& g) {
     g.oc *= g.ow;
     g.ow = 1;
   }
+  g.h = g.oh;
   g.w = g.ow;
   g.c = g.oc;
 }

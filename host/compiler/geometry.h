@@ -48,7 +48,8 @@ struct Geometry {
 };
 
 // Turns the geometry of the first input into that of the concatenation. If the
-// inputs are joined along the width, a whole line counts as one position.
+// inputs are joined along the width, a whole line counts as one position; along
+// the height, the lines of all inputs count.
 void JoinInputs(Geometry& g);
 
 // TileChannels: the most input channels that a column tile of `cols` outputs

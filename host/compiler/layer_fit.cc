@@ -8,12 +8,13 @@
 
 #include "host/compiler/pass_plan.h"
 #include "host/compiler/weights.h"
+#include "systole/gen/isa.h"
 #include "systole/target.h"
 
 namespace systole::compiler {
 namespace {
 
-// Channels that are buffered and stored at a time: about four beats, whole
+// Channels that are buffered and stored at a time: a few beats, whole
 // beats of every position if the layout in HBM allows it. A block of many
 // channels then needs no large buffer and does not wait long for its end.
 int64_t GroupChannels(const LayerNeeds& needs, const Preset& preset) {
@@ -24,7 +25,7 @@ int64_t GroupChannels(const LayerNeeds& needs, const Preset& preset) {
     return g.oc;
   int64_t channels = preset.cols;
   while (channels * g.element_bytes % preset.beat_bytes() != 0 ||
-         channels * g.element_bytes < 4 * preset.beat_bytes()) {
+         channels * g.element_bytes < needs.out_beats * preset.beat_bytes()) {
     channels += preset.cols;
   }
   return std::min(channels, g.oc);
@@ -100,6 +101,16 @@ int64_t Loads(const LayerNeeds& needs) {
   return needs.parts ? std::min<int64_t>(loads, 1) : loads;
 }
 
+// What the two descriptors of each column tile of a block count, for the
+// program's size, where they are not small beside a tile.
+double DescriptorCost(const LayerNeeds& needs, const Preset& preset) {
+  constexpr double kWeight = 0.5, kBytes = isa::kDescriptorBits / 8.0;
+  const auto tile = static_cast<double>(preset.tile_bytes());
+  if (tile >= 16 * kBytes) return 0;
+  return kWeight * static_cast<double>(CeilDiv(needs.g.oc, preset.cols)) *
+         kBytes / static_cast<double>(preset.beat_bytes()) * kBytes / tile;
+}
+
 // Estimated cycles of the layer. A block starts when its input has arrived and
 // the block before it is done. Inputs arrive one after the other; a slot is
 // refilled when it is free. After the last block come its drain and its store.
@@ -116,6 +127,11 @@ double Score(const LayerNeeds& needs, const Preset& preset,
   const int64_t rows = g.n * g.oh * g.ow;
   int64_t hbm = 0, busy = 0, before = 0, image = -1, lines = 0, vector = 0;
   const bool stays = needs.stationary || KeepsTile(needs, preset);
+  // A block whose input comes in groups of channels is computed in as many
+  // parts.
+  const int64_t parts = needs.matmul && needs.in_channels > 0
+                            ? CeilDiv(g.c, needs.in_channels)
+                            : 1;
   double moved = 0;
   const auto move = [&](int64_t beats, double weight) {
     const int64_t cycles = beats * Target(preset).cycles_per_beat();
@@ -135,26 +151,29 @@ double Score(const LayerNeeds& needs, const Preset& preset,
         held ? 0 : TilesOf(needs, preset) * preset.tile_bytes() / beat;
     if (KeepsTile(needs, preset)) move(tiles, kMoved);
     const Region r = InputRegion(g, b, beat);
-    if (loads > 0) {
-      if (fit.in_slots) hbm = std::max(hbm, before);
-      if (r.i0 != image) lines = 0;
-      // Without slots, each line is loaded once.
-      const int64_t from = fit.in_slots ? r.l0 : std::max(lines, r.l0);
-      move(loads * r.ni * std::max<int64_t>(0, r.l0 + r.nl - from) *
-               CeilDiv(r.nb, beat),
-           kActivations);
-      image = r.i0 + r.ni - 1;
-      lines = r.l0 + r.nl;
+    const int64_t work = WorkOf(needs, preset, b, held || (first && stays));
+    for (int64_t part = 0; part < parts; ++part) {
+      if (loads > 0) {
+        if (fit.in_slots) hbm = std::max(hbm, before);
+        if (r.i0 != image) lines = 0;
+        // Without slots, each line is loaded once.
+        const int64_t from = fit.in_slots ? r.l0 : std::max(lines, r.l0);
+        move(loads * r.ni * std::max<int64_t>(0, r.l0 + r.nl - from) *
+                 CeilDiv(r.nb, beat) / parts,
+             kActivations);
+        image = r.i0 + r.ni - 1;
+        lines = r.l0 + r.nl;
+      }
+      if (needs.operand_loaded && part == 0)
+        move(OperandBytes(g, b, beat) / beat, kActivations);
+      before = busy;  // the slot becomes free for the block after next
+      busy = std::max(busy, loads > 0 ? hbm + kLatency : 0) + work / parts;
     }
-    if (needs.operand_loaded)
-      move(OperandBytes(g, b, beat) / beat, kActivations);
-    before = busy;  // the slot becomes free for the block after next
-    busy = std::max(busy, loads > 0 ? hbm + kLatency : 0) +
-           WorkOf(needs, preset, b, held || (first && stays));
     if (needs.between > 0)
       vector = std::max(vector, busy) + b.rows() * g.element_bytes +
                needs.between * b.rows() / rows;
     if (needs.matmul && !KeepsTile(needs, preset)) move(tiles, kMoved);
+    if (needs.matmul) moved += DescriptorCost(needs, preset);
   }
   const int64_t last = fit.blocks.back().rows();
   // The last pass takes only as long as its vectors.
@@ -276,7 +295,7 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
   int64_t widest = 0;
   for (const Block& b : fit.blocks)
     widest = std::max(widest, InputRegion(held, b, limits.beat).nb);
-  fit.in_slot_pitch = needs.matmul ? ChoosePitch(g, widest, preset)
+  fit.in_slot_pitch = needs.matmul ? ChoosePitch(held, widest, preset)
                                    : RoundUp(widest, limits.beat);
   int64_t in_bytes = g.n * g.h * needs.in_pitch;
   if (fit.in_slots) {
@@ -304,7 +323,7 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
     fit.param_bytes =
         Packings(needs, fit.blocks) * CeilDiv(g.oc, preset.cols) * pitch;
     fit.params_whole = fit.param_bytes <= preset.ub_bytes / 8;
-    if (!fit.params_whole) fit.param_bytes = 8 * pitch;
+    if (!fit.params_whole) fit.param_bytes = kParameterSlots * pitch;
   }
   if (needs.table) fit.param_bytes = kTableBytes;
   if (needs.split.lines > 0) fit.param_bytes = needs.split.bytes();
@@ -317,8 +336,7 @@ std::optional<LayerFit> FitLayer(const LayerNeeds& needs, const Preset& preset,
 void AddCandidates(const LayerNeeds& needs, const Preset& preset,
                    int64_t available, int64_t in_group,
                    std::vector<LayerCandidate>& candidates) {
-  const bool loads =
-      std::count(needs.resident.begin(), needs.resident.end(), false) > 0;
+  const bool loads = Loads(needs) > 0;
   // Variants: loaded in groups of channels, plain, pool split in two steps,
   // stationary.
   std::vector<LayerNeeds> variants;
@@ -330,6 +348,11 @@ void AddCandidates(const LayerNeeds& needs, const Preset& preset,
     variant.stationary = stationary;
   };
   if (in_group > 0) add(in_group, {}, false);
+  // What is read in groups may be written in as few channels.
+  for (int64_t beats = 2; beats > 0 && in_group > 0 && needs.matmul; --beats) {
+    add(in_group, {}, false);
+    variants.back().out_beats = beats;
+  }
   add(0, needs.split, false);
   if (needs.split.lines > 0) add(0, {}, false);
   if (needs.matmul && needs.out_resident && !needs.operand_loaded)
@@ -340,7 +363,9 @@ void AddCandidates(const LayerNeeds& needs, const Preset& preset,
       for (const LayerNeeds& variant : variants) {
         for (const Ends ends : {Ends::kSplit, Ends::kWhole, Ends::kFine}) {
           const bool whole = in_share == 0;
-          if ((variant.in_channels > 0 && (whole || ends != Ends::kSplit)) ||
+          if ((variant.in_channels > 0 &&
+               (whole || ends == Ends::kFine ||
+                (ends == Ends::kWhole && !variant.matmul))) ||
               (variant.stationary && (!whole || ends != Ends::kWhole)) ||
               (variant.between == 0 && ends == Ends::kFine))
             continue;

@@ -35,6 +35,7 @@ struct LayerNeeds {
   bool out_resident = false;  // requested
   bool out_stored = false;
   int64_t in_channels = 0;  // channels that a slot holds at a time; 0 = all
+  int64_t out_beats = 4;    // of a position that are stored at a time
   int64_t out_pitch = 0;    // of a resident output
   int64_t in_pitch = 0;     // of an input that is loaded whole
 };

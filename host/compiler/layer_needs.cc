@@ -76,17 +76,25 @@ int64_t PlacePart(const Plan& plan, const PlanLayer& layer, size_t input,
   const int64_t beat = plan.preset->beat_bytes();
   if (!fit.in_slots) {
     in.pitch = RoundUp(plan.tensors[layer.inputs[input]].line_bytes(), beat);
-    in.img_pitch = layer.g.h * in.pitch;
+    in.img_pitch = plan.tensors[layer.inputs[input]].h * in.pitch;
     return plan.batch * in.img_pitch;
   }
   in.pitch = in.slot_bytes = 0;
-  for (const Block& b : fit.blocks)
-    in.pitch =
-        std::max(in.pitch, RoundUp(plan.RegionOf(layer, input, b).nb, beat));
-  for (const Block& b : fit.blocks) {
-    const Region r = plan.RegionOf(layer, input, b);
+  // All inputs use the same slots if a block has lines of one or another.
+  const bool stacked = plan.Stacked(layer);
+  const size_t first = stacked ? 0 : input,
+               last = stacked ? layer.inputs.size() : input + 1;
+  const auto for_each = [&](const auto& body) {
+    for (size_t i = first; i < last; ++i) {
+      for (const Block& b : fit.blocks) body(plan.RegionOf(layer, i, b));
+    }
+  };
+  for_each([&](const Region& r) {
+    in.pitch = std::max(in.pitch, RoundUp(r.nb, beat));
+  });
+  for_each([&](const Region& r) {
     in.slot_bytes = std::max(in.slot_bytes, r.ni * r.nl * in.pitch);
-  }
+  });
   return in.slot_bytes * kSlotCount;
 }
 

@@ -41,6 +41,27 @@ void AppendCopy(LoweringContext& context, const Block& block, const View& from,
   context.builder.Append(p);
 }
 
+// Copies `channels` channels of each position to channel `first` of the
+// output's.
+void CopyChannels(LoweringContext& context, const Block& block,
+                  const View& from, int64_t lines, const Destination& to,
+                  int64_t first, int64_t positions, int64_t step,
+                  int64_t channels) {
+  const int64_t cols = context.preset.cols;
+  ForEachGroup(channels, cols, block.ni,
+               [&](int64_t c, int64_t groups, int64_t count) {
+                 Block part = block;
+                 View view = from;
+                 Destination there = to;
+                 if (groups > 1) {
+                   part.ni = groups;
+                   view.img_pitch = there.img_pitch = cols;
+                 }
+                 AppendCopy(context, part, view, c, lines, there, first + c,
+                            positions, step, to.position, count);
+               });
+}
+
 class ConcatLowering : public VectorLowering {
  public:
   ConcatLowering(LoweringContext& context, int index)
@@ -53,6 +74,11 @@ class ConcatLowering : public VectorLowering {
 
   void Append(const Block& block) override {
     const Destination to = out_.Begin(block, 0);
+    if (context_.plan.Stacked(plan_)) {
+      Stack(block, to);
+      out_.Finish(block, 0, plan_.g.oc);
+      return;
+    }
     int64_t first = 0;  // byte of an output position where the input goes
     for (size_t i = 0; i < in_.size(); ++i) {
       const Region region = context_.plan.RegionOf(plan_, i, block);
@@ -68,6 +94,25 @@ class ConcatLowering : public VectorLowering {
   }
 
  private:
+  // Copies the lines that each input has in the block.
+  void Stack(const Block& block, Destination to) {
+    const int64_t bytes = plan_.g.c;  // per position
+    for (size_t i = 0; i < in_.size(); ++i) {
+      const Region region = context_.plan.RegionOf(plan_, i, block);
+      if (region.nl == 0) continue;
+      Block part = block;
+      part.ny = region.nl;
+      View from = in_[i].Require(region);
+      from.address += block.x0 * bytes - region.b0;
+      ForEachRun(block.nx * bytes, context_.preset.cols,
+                 [&](int64_t at, int64_t positions, int64_t count) {
+                   AppendCopy(context_, part, from, at, 1, to, at, positions,
+                              count, count, count);
+                 });
+      to.address += region.nl * to.pitch;
+    }
+  }
+
   // Copies `bytes` bytes of each position to byte `first` of the output's
   // position.
   void Copy(const Block& block, const View& from, int64_t bytes,
@@ -81,10 +126,7 @@ class ConcatLowering : public VectorLowering {
                  });
       return;
     }
-    for (int64_t c = 0; c < bytes; c += cols) {
-      AppendCopy(context_, block, from, c, 1, to, first + c, block.nx, bytes,
-                 to.position, std::min(cols, bytes - c));
-    }
+    CopyChannels(context_, block, from, 1, to, first, block.nx, bytes, bytes);
   }
 
   LoweringContext& context_;
@@ -116,10 +158,8 @@ class SliceLowering : public VectorLowering {
                               positions, count, count, count);
                  });
     } else {
-      for (int64_t c = 0; c < g_.oc; c += cols) {
-        AppendCopy(context_, block, from, c, g_.sh, to, c, block.nx,
-                   g_.sw * g_.c, to.position, std::min(cols, g_.oc - c));
-      }
+      CopyChannels(context_, block, from, g_.sh, to, 0, block.nx, g_.sw * g_.c,
+                   g_.oc);
     }
     out_.Finish(block, 0, g_.oc);
   }

@@ -17,7 +17,8 @@
 namespace systole::compiler {
 namespace {
 
-constexpr size_t kManyBlocks = 8;  // blocks that are worth a loop
+constexpr size_t kManyBlocks = 8;             // blocks that are worth a loop
+constexpr int64_t kMaxTiles = (1 << 16) - 1;  // field tiles
 
 class ConvLowering {
  public:
@@ -27,6 +28,8 @@ class ConvLowering {
         joined_(Joined(context.network.layers[index], plan_)),
         layer_(joined_ ? *joined_ : context.network.layers[index]),
         g_(plan_.g),
+        group_(plan_.in[0].channels),
+        held_(Held(plan_)),
         preset_(context.preset),
         in_tensor_(context.network.in(layer_)),
         out_tensor_(context.network.out(layer_)),
@@ -38,6 +41,7 @@ class ConvLowering {
         out_(context.Output(index)),
         params_(plan_.params, context.BaseOf(plan_.params.buffer),
                 weights_.column_tiles(), loops_, preset_, context.builder) {
+    if (group_ > 0) weights_.ReadInGroups(group_);
     if (plan_.tile_row > 0) weights_.LieElsewhere();
     if (const int next = context.plan.SharerOf(index); next >= 0) Share(next);
     epilogue_ = context.plan.EpilogueOf(index);
@@ -51,6 +55,7 @@ class ConvLowering {
   }
 
   absl::Status Run(const AfterBlock& after) {
+    if (absl::Status s = Pack(); !s.ok()) return s;
     const size_t together = plan_.stationary ? plan_.blocks.size() : 1;
     for (size_t first = 0; first < plan_.blocks.size(); first += together) {
       std::vector<Piece> pieces(together);
@@ -61,17 +66,19 @@ class ConvLowering {
       for (Piece& piece : pieces) {
         const Block& block = BlockOf(piece);
         piece.region = InputRegion(g_, block, preset_.beat_bytes());
-        piece.view = in_.Require(piece.region);
+        if (group_ == 0) piece.view = in_.Require(piece.region);
         if (table_) table_->Require();
         if (operand_) piece.operand = Operand(block);
       }
       for (int64_t c0 = 0; c0 < g_.oc; c0 += plan_.out.channels) {
         const int64_t channels = std::min(plan_.out.channels, g_.oc - c0);
         for (Piece& piece : pieces) piece.to = out_.Begin(BlockOf(piece), c0);
+        fed_ = 0;
         for (int64_t c = 0; c < channels; c += preset_.cols) {
           const int64_t tile = (c0 + c) / preset_.cols;
           const int64_t cols = std::min(preset_.cols, channels - c);
-          Passes(pieces, **packed, tile);
+          if (group_ > 0) LoadGroup(pieces[0], tile);
+          Passes(pieces, **packed, tile, CeilDiv(channels - c, preset_.cols));
           for (const Piece& piece : pieces) {
             Drain(piece, tile, cols, OffsetOf(c));
             if (c + cols < channels) continue;
@@ -92,7 +99,46 @@ class ConvLowering {
     View view, operand;  // operand: the second operand of its sums
     Destination to;
     int64_t acc = 0, params = 0;
+    int64_t group = -1;  // the channels that are in its slot
   };
+
+  // Packs the weights for all blocks.
+  absl::Status Pack() {
+    std::vector<Taps> all;
+    for (const Block& block : plan_.blocks)
+      all.push_back(ValidTaps(g_, plan_.WalkOf(block)));
+    const auto count = [](const Taps& t) {
+      return (t.ky1 - t.ky0) * (t.kx1 - t.kx0);
+    };
+    std::stable_sort(all.begin(), all.end(), [&](const Taps& a, const Taps& b) {
+      return count(a) > count(b);
+    });
+    for (const Taps& taps : all) {
+      if (const auto packed = weights_.Get(taps); !packed.ok())
+        return packed.status();
+    }
+    return absl::OkStatus();
+  }
+
+  static Geometry Held(const PlanLayer& plan) {
+    Geometry held = plan.g;
+    if (plan.in[0].channels > 0) held.c = plan.in[0].channels;
+    return held;
+  }
+
+  // Loads the group of channels that the column tile reads.
+  void LoadGroup(Piece& piece, int64_t tile) {
+    const int64_t group = FirstChannel(g_, preset_.cols, tile) / group_;
+    if (piece.group == group) return;
+    const Region all = InputRegion(g_, BlockOf(piece), preset_.beat_bytes());
+    const int64_t first = group * group_;
+    piece.group = group;
+    piece.view = in_.RequireChannels(all, first, std::min(group_, g_.c - first),
+                                     group_, plan_.in[0].pitch);
+    piece.region = all;
+    piece.region.b0 = all.b0 / g_.c * group_;
+    piece.region.nb = all.nb / g_.c * group_;
+  }
 
   // The tile of layer `next` shares the last tile of this layer.
   void Share(int next) {
@@ -120,9 +166,10 @@ class ConvLowering {
     return g_.group > 0 ? g_.ow * c : c * g_.element_bytes;
   }
 
-  // Computes the sums of a column tile.
+  // Computes the sums of a column tile, of which as many follow in the same way
+  // as `ahead` says, itself included. Their tiles are taken in one stream.
   void Passes(std::vector<Piece>& pieces, const PackedWeights& packed,
-              int64_t tile) {
+              int64_t tile, int64_t ahead) {
     for (Piece& piece : pieces) {
       piece.acc = context_.AllocateRows(BlockOf(piece).rows(), loops_);
       piece.params = raw_ ? 0 : params_.Require(packed, tile);
@@ -131,15 +178,19 @@ class ConvLowering {
     // A layer's only tile stays in the array from block to block.
     const bool keep =
         plan_.tile_row > 0 ||
-        (passes * weights_.column_tiles() == 1 && held_ == &packed);
-    held_ = &packed;
-    if (!keep) {
+        (passes * weights_.column_tiles() == 1 && taken_ == &packed);
+    taken_ = &packed;
+    if (!keep && fed_ == 0) {
+      fed_ = packed.stride == passes
+                 ? std::clamp<int64_t>(kMaxTiles / passes, 1, ahead)
+                 : 1;
       isa::Weights weights;
       weights.hbm_addr =
-          packed.tiles_addr + tile * passes * preset_.tile_bytes();
-      weights.tiles = static_cast<uint32_t>(passes);
+          packed.tiles_addr + tile * packed.stride * preset_.tile_bytes();
+      weights.tiles = static_cast<uint32_t>(fed_ * passes);
       context_.builder.Append(weights);
     }
+    if (!keep) --fed_;
     bool first = true;  // first pass
     for (const PassGroup& group : packed.plan.groups) {
       if (pieces.size() == 1) {
@@ -159,8 +210,10 @@ class ConvLowering {
 
   void AppendPasses(const Piece& piece, const PassGroup& group, int64_t tile,
                     bool accumulate, bool keep) {
-    isa::Matmul m = Walk(BlockOf(piece), group, piece.region, piece.view,
-                         FirstChannel(g_, preset_.cols, tile));
+    int64_t channel = FirstChannel(g_, preset_.cols, tile);
+    if (group_ > 0) channel %= group_;
+    isa::Matmul m =
+        Walk(BlockOf(piece), group, piece.region, piece.view, channel);
     m.acc = static_cast<uint32_t>(piece.acc);
     if (accumulate) m.header.flags |= isa::Matmul::kAccumulate;
     if (keep) m.header.flags |= isa::Matmul::kKeepWeights;
@@ -241,7 +294,7 @@ class ConvLowering {
   // bank for as many cycles, and an operand read that has caught up would
   // proceed at that pace.
   int64_t TurnsOf(const Block& block) const {
-    const int64_t step = g_.sw * g_.position_bytes();
+    const int64_t step = g_.sw * held_.position_bytes();
     const bool inside =
         g_.pad_left == 0 && (g_.ow - 1) * g_.sw + g_.kw <= g_.w && g_.dw == 1;
     if (!operand_ || !inside || block.ni > 1 || g_.group > 0) return 1;
@@ -273,8 +326,8 @@ class ConvLowering {
     m.ny = static_cast<uint32_t>(block.ny);
     m.nx = static_cast<uint32_t>(block.nx);
     m.sy = static_cast<uint32_t>(block.ny > 1 ? g_.sh : 0);
-    m.sx =
-        static_cast<uint32_t>(block.nx > 1 ? g_.sw * g_.position_bytes() : 0);
+    m.sx = static_cast<uint32_t>(block.nx > 1 ? g_.sw * held_.position_bytes()
+                                              : 0);
     if (const int64_t turns = TurnsOf(block); turns > 1)
       InTurns(turns, m.n, m.img_pitch, m.nx, m.sx);
     m.t0 = static_cast<uint32_t>(group.t0);
@@ -284,7 +337,7 @@ class ConvLowering {
     // Converts window coordinates to coordinates of the region.
     const int64_t line = block.y0 * g_.sh - g_.pad_top - region.l0;
     const int64_t byte =
-        (block.x0 * g_.sw - g_.pad_left) * g_.position_bytes() - region.b0 +
+        (block.x0 * g_.sw - g_.pad_left) * held_.position_bytes() - region.b0 +
         first_channel;
     size_t at = 0;
     if (plan_.tile_row > 0) {
@@ -308,6 +361,8 @@ class ConvLowering {
   const std::optional<model::Layer> joined_;  // the layer with joined columns
   const model::Layer& layer_;
   const Geometry& g_;
+  const int64_t group_;  // channels that a slot holds; 0: all
+  const Geometry held_;  // as a slot holds it
   const Preset& preset_;
   const model::Tensor& in_tensor_;
   const model::Tensor& out_tensor_;
@@ -321,7 +376,9 @@ class ConvLowering {
   OutputStream out_;
   ParamStream params_;
   // Packing whose tile the array took last.
-  const PackedWeights* held_ = nullptr;
+  const PackedWeights* taken_ = nullptr;
+  // Column tiles whose tiles are on their way to the array.
+  int64_t fed_ = 0;
   // A joined layer: its table, or the second operand of its sums.
   const PlanLayer* epilogue_ = nullptr;
   std::optional<TableStream> table_;

@@ -43,7 +43,8 @@ class PoolLowering : public VectorLowering {
     } else {
       for (int64_t c = 0; c < g_.oc; c += group_) {
         const int64_t count = std::min(group_, g_.oc - c);
-        const View view = in_.RequireChannels(region, c, count);
+        const View view = in_.RequireChannels(region, c, count, count,
+                                              region.nb / g_.c * count);
         Channels(Lines(block, region, view), block, region, to, c, count,
                  count);
       }
@@ -85,32 +86,39 @@ class PoolLowering : public VectorLowering {
   void Channels(const WindowLines& from, const Block& block,
                 const Region& region, const Destination& to, int64_t first,
                 int64_t count, int64_t step) {
-    for (int64_t c = 0; c < count; c += context_.preset.cols) {
-      isa::Pool p = Begin(from, block);
-      if (layer_.op == model::Op::kAveragePool)
-        p.header.flags |= isa::Pool::kAverage;
-      if (layer_.op == model::Op::kMean) SetSum(p);
-      p.src += static_cast<uint32_t>(c);
-      p.line_bytes = static_cast<uint32_t>(
-          step == g_.c ? region.nb : region.nb / g_.c * step);
-      p.nx = static_cast<uint32_t>(block.nx);
-      p.src_sx = static_cast<uint32_t>(block.nx > 1 ? g_.sw * step : 0);
-      // A region starts at the beat before its first position; a group starts
-      // at the position.
-      const int64_t begin = (block.x0 * g_.sw - g_.pad_left) * step;
-      p.dx = static_cast<int32_t>(
-          begin - (step == g_.c ? region.b0 : region.b0 / g_.c * step));
-      p.kw = static_cast<uint32_t>(g_.kw);
-      p.kx = static_cast<uint32_t>(step);
-      p.dst = static_cast<uint32_t>(to.address + first + c);
-      p.dst_pitch = static_cast<uint32_t>(block.ny > 1 ? to.pitch : 0);
-      p.dst_img_pitch = static_cast<uint32_t>(block.ni > 1 ? to.img_pitch : 0);
-      p.dst_sx = static_cast<uint32_t>(block.nx > 1 ? to.position : 0);
-      p.cols = static_cast<uint32_t>(std::min(context_.preset.cols, count - c));
-      p.clamp_min = layer_.clamp_min;
-      p.clamp_max = layer_.clamp_max;
-      context_.builder.Append(p);
-    }
+    const int64_t cols = context_.preset.cols;
+    ForEachGroup(
+        count, cols, block.ni, [&](int64_t c, int64_t groups, int64_t some) {
+          isa::Pool p = Begin(from, block);
+          if (layer_.op == model::Op::kAveragePool)
+            p.header.flags |= isa::Pool::kAverage;
+          if (layer_.op == model::Op::kMean) SetSum(p);
+          p.src += static_cast<uint32_t>(c);
+          p.line_bytes = static_cast<uint32_t>(
+              step == g_.c ? region.nb : region.nb / g_.c * step);
+          p.nx = static_cast<uint32_t>(block.nx);
+          p.src_sx = static_cast<uint32_t>(block.nx > 1 ? g_.sw * step : 0);
+          // A region starts at the beat before its first position; a group
+          // starts at the position.
+          const int64_t begin = (block.x0 * g_.sw - g_.pad_left) * step;
+          p.dx = static_cast<int32_t>(
+              begin - (step == g_.c ? region.b0 : region.b0 / g_.c * step));
+          p.kw = static_cast<uint32_t>(g_.kw);
+          p.kx = static_cast<uint32_t>(step);
+          p.dst = static_cast<uint32_t>(to.address + first + c);
+          p.dst_pitch = static_cast<uint32_t>(block.ny > 1 ? to.pitch : 0);
+          p.dst_img_pitch =
+              static_cast<uint32_t>(block.ni > 1 ? to.img_pitch : 0);
+          p.dst_sx = static_cast<uint32_t>(block.nx > 1 ? to.position : 0);
+          p.cols = static_cast<uint32_t>(some);
+          if (groups > 1) {
+            p.n = static_cast<uint32_t>(groups);
+            p.src_img_pitch = p.dst_img_pitch = static_cast<uint32_t>(cols);
+          }
+          p.clamp_min = layer_.clamp_min;
+          p.clamp_max = layer_.clamp_max;
+          context_.builder.Append(p);
+        });
   }
 
   // Two steps, image by image, with as many lines at a time as the buffer

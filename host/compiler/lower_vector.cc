@@ -91,13 +91,19 @@ class MulLowering : public VectorLowering {
       m.sx0 = static_cast<uint32_t>(block.nx > 1 ? g.c : 0);
       m.dst_sx = static_cast<uint32_t>(block.nx > 1 ? to.position : 0);
       m.img_pitch1 = static_cast<uint32_t>(block.ni > 1 ? b.img_pitch : 0);
-      for (int64_t c = 0; c < g.c; c += cols) {
-        m.src0 = static_cast<uint32_t>(a.address + skip + c);
-        m.src1 = static_cast<uint32_t>(b.address + c);
-        m.dst = static_cast<uint32_t>(to.address + c);
-        m.cols = static_cast<uint32_t>(std::min(cols, g.c - c));
-        context_.builder.Append(m);
-      }
+      ForEachGroup(g.c, cols, block.ni,
+                   [&](int64_t c, int64_t groups, int64_t count) {
+                     m.src0 = static_cast<uint32_t>(a.address + skip + c);
+                     m.src1 = static_cast<uint32_t>(b.address + c);
+                     m.dst = static_cast<uint32_t>(to.address + c);
+                     m.cols = static_cast<uint32_t>(count);
+                     if (block.ni == 1) {
+                       m.n = static_cast<uint32_t>(groups);
+                       m.img_pitch0 = m.img_pitch1 = m.dst_img_pitch =
+                           static_cast<uint32_t>(groups > 1 ? cols : 0);
+                     }
+                     context_.builder.Append(m);
+                   });
     } else {
       m.img_pitch1 = static_cast<uint32_t>(block.ni > 1 ? b.img_pitch : 0);
       m.pitch1 = static_cast<uint32_t>(block.ny > 1 ? b.pitch : 0);

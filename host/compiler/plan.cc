@@ -92,6 +92,11 @@ bool Plan::Repeated(const PlanLayer& layer, size_t input) const {
          layer.g.h * layer.g.w > 1;
 }
 
+bool Plan::Stacked(const PlanLayer& layer) const {
+  return layer.op == model::Op::kConcat &&
+         tensors[layer.inputs[0]].h != layer.g.h;
+}
+
 Region Plan::RegionOf(const PlanLayer& layer, size_t input,
                       const Block& block) const {
   if (Repeated(layer, input))
@@ -100,14 +105,27 @@ Region Plan::RegionOf(const PlanLayer& layer, size_t input,
     return InputRegion(layer.g, block, preset->beat_bytes());
   Geometry own = layer.g;  // with this input
   own.c = tensors[layer.inputs[input]].line_bytes() / own.w;
-  return InputRegion(own, block, preset->beat_bytes());
+  Region region = InputRegion(own, block, preset->beat_bytes());
+  if (!Stacked(layer)) return region;
+  int64_t first = 0;  // line of the output where the input begins
+  for (size_t i = 0; i < input; ++i) first += tensors[layer.inputs[i]].h;
+  const int64_t last = first + tensors[layer.inputs[input]].h;
+  const int64_t from = std::clamp(region.l0, first, last),
+                to = std::clamp(region.l0 + region.nl, first, last);
+  region.l0 = from - first;
+  region.nl = to - from;
+  return region;
 }
 
 int64_t Plan::GroupOf(const PlanLayer& layer) const {
   const int64_t beat = preset->beat_bytes();
   const int64_t group = RoundUp(preset->cols, beat);
+  const Geometry& g = layer.g;
+  // A column tile of a depthwise convolution reads the channels of one group.
+  const bool apart = g.multiplier > 0 && g.group == 0 && g.columns == 1 &&
+                     preset->cols % g.multiplier == 0 && layer.tile_row == 0;
   const bool grouped =
-      model::IsPool(layer.op) && layer.g.c % beat == 0 && layer.g.c > group;
+      (model::IsPool(layer.op) || apart) && g.c % beat == 0 && g.c > group;
   return grouped ? group : 0;
 }
 

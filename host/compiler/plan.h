@@ -38,8 +38,10 @@
 
 namespace systole::compiler {
 
-inline constexpr int64_t kSlotCount = 2;     // slots that blocks use in turn
-inline constexpr int kNowhere = -1;          // no buffer, no address
+inline constexpr int64_t kSlotCount = 2;  // slots that blocks use in turn
+inline constexpr int kNowhere = -1;       // no buffer, no address
+// Parameter blocks of column tiles, where not all stay in the unified buffer.
+inline constexpr int64_t kParameterSlots = 8;
 inline constexpr int64_t kTableBytes = 256;  // table of a function of one value
 
 // Height x width x channels of one image; the images of a batch are contiguous.
@@ -170,6 +172,8 @@ struct Plan {
   // own.
   bool Repeated(const PlanLayer& layer, size_t input) const;
   // The part of an input that a block of the layer reads.
+  // Whether a concatenation puts the lines of its inputs one below the other.
+  bool Stacked(const PlanLayer& layer) const;
   Region RegionOf(const PlanLayer& layer, size_t input,
                   const Block& block) const;
   // Channels that a pool may load at a time: it may if its channels are whole

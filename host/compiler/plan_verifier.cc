@@ -186,7 +186,10 @@ class PlanVerifier {
               repeated ? tensor.c
               : part   ? tensor.line_bytes()
                        : g.line_bytes(),
-              repeated ? 1 : g.h, in.pitch, in.img_pitch);
+              repeated ? 1
+              : part   ? tensor.h
+                       : g.h,
+              in.pitch, in.img_pitch);
         continue;
       }
       RequireOfLayer(kSlotCount * in.slot_bytes <= buffer->bytes,

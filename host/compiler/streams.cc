@@ -98,11 +98,12 @@ View InputStream::Require(const Region& region) {
 }
 
 View InputStream::RequireChannels(const Region& region, int64_t first,
-                                  int64_t count) {
+                                  int64_t count, int64_t position,
+                                  int64_t pitch) {
   const int64_t positions = region.nb / hbm_.channels;
   View view;
   view.address = base_ + turn_ * placement_.slot_bytes;
-  view.pitch = positions * count;
+  view.pitch = pitch;
   view.img_pitch = region.nl * view.pitch;
   turn_ = (turn_ + 1) % kSlotCount;
   for (int64_t i = 0; i < region.ni; ++i) {
@@ -110,7 +111,7 @@ View InputStream::RequireChannels(const Region& region, int64_t first,
                          region.l0 * hbm_.pitch + region.b0 + first;
     builder_.Append(Transfer<isa::Load>(
         from, view.address + i * view.img_pitch, count, positions,
-        hbm_.channels, count, region.nl, hbm_.pitch, view.pitch, preset_));
+        hbm_.channels, position, region.nl, hbm_.pitch, pitch, preset_));
   }
   return view;
 }
@@ -190,15 +191,21 @@ int64_t ParamStream::Require(const PackedWeights& packed, int64_t tile) {
     }
     return base + tile * pitch;
   }
-  slots_.resize(placement_.slots, {-1, -1});
-  const std::pair<int, int64_t> wanted = {packed.index, tile};
-  for (int64_t s = 0; s < placement_.slots; ++s) {
-    if (slots_[s] == wanted) return base_ + s * pitch;
+  // Half of the slots are filled at a time, with the blocks of neighbours.
+  const int64_t half = placement_.slots / 2, batch = tile / half;
+  const std::pair<int, int64_t> wanted = {packed.index, batch};
+  int64_t side = batch % 2;
+  if (!fixed_)
+    side = wanted == halves_[0] ? 0 : wanted == halves_[1] ? 1 : turn_;
+  const int64_t to = base_ + side * half * pitch;
+  if (halves_[side] != wanted) {
+    halves_[side] = wanted;
+    turn_ = 1 - side;
+    const int64_t first = batch * half;
+    AppendLoad(packed.params_addr + first * pitch, to,
+               std::min(half, tiles_ - first) * pitch);
   }
-  const int64_t slot = (fixed_ ? tile : turn_++) % placement_.slots;
-  slots_[slot] = wanted;
-  AppendLoad(packed.params_addr + tile * pitch, base_ + slot * pitch, pitch);
-  return base_ + slot * pitch;
+  return to + tile % half * pitch;
 }
 
 }  // namespace systole::compiler

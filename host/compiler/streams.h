@@ -6,6 +6,7 @@
 #ifndef HOST_COMPILER_STREAMS_H_
 #define HOST_COMPILER_STREAMS_H_
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -39,8 +40,9 @@ class InputStream {
   // one.
   View Require(const Region& region);
   // The same for `count` channels, from `first` on, if the placement has
-  // groups: positions are contiguous, with `count` channels each.
-  View RequireChannels(const Region& region, int64_t first, int64_t count);
+  // groups: positions `position` bytes apart, in lines of `pitch`.
+  View RequireChannels(const Region& region, int64_t first, int64_t count,
+                       int64_t position, int64_t pitch);
 
  private:
   void LoadLines(const Region& region);
@@ -95,7 +97,8 @@ class OutputStream {
 // Requantise parameters of column tiles.
 class ParamStream {
  public:
-  // `fixed`: each tile has its own slot; otherwise tiles use the slots in turn.
+  // Slots are filled by halves, for as many neighbouring tiles. `fixed`: each
+  // tile has its own slot; otherwise tiles use the halves in turn.
   ParamStream(const ParameterPlacement& placement, int64_t base,
               int64_t column_tiles, bool fixed, const Preset& preset,
               ScheduleBuilder& builder)
@@ -119,9 +122,9 @@ class ParamStream {
   const Preset& preset_;
   ScheduleBuilder& builder_;
   std::vector<bool> loaded_;  // per packing (whole)
-  std::vector<std::pair<int, int64_t>>
-      slots_;  // packing and tile in each slot (in turn)
-  int64_t turn_ = 0;
+  // Packing and first tile, in halves, of what each half of the slots has.
+  std::array<std::pair<int, int64_t>, 2> halves_ = {{{-1, -1}, {-1, -1}}};
+  int64_t turn_ = 0;  // the half that is filled next
 };
 
 }  // namespace systole::compiler

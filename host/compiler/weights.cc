@@ -62,12 +62,15 @@ absl::StatusOr<const PackedWeights*> LayerWeights::Get(const Taps& taps) {
   if (found != packed_.end()) return &found->second;
   if (absl::Status range = CheckRange(taps); !range.ok()) return range;
   PackedWeights p;
-  p.plan = MakePassPlan(g_, taps, preset_, next_ != nullptr);
+  Geometry read = g_;
+  if (held_ > 0) read.c = held_;
+  p.plan = MakePassPlan(read, taps, preset_, next_ != nullptr);
   AddPlanes(p.plan);
   p.index = static_cast<int>(packed_.size());
   const std::string suffix =
       p.index == 0 ? "" : absl::StrFormat(".%d", p.index);
-  if (!elsewhere_) {
+  p.stride = p.plan.passes();
+  if (!elsewhere_ && !LiesWithin(p)) {
     std::vector<uint8_t> tiles = PackTiles(p.plan);
     if (next_ != nullptr) AddNext(tiles);
     p.tiles_addr = hbm_.Add(layer_.name + ".tiles" + suffix, std::move(tiles));
@@ -79,6 +82,36 @@ absl::StatusOr<const PackedWeights*> LayerWeights::Get(const Taps& taps) {
         hbm_.Add(layer_.name + ".params" + suffix, *std::move(params));
   }
   return &packed_.emplace(taps, std::move(p)).first->second;
+}
+
+// What the tiles of a plan hold, pass by pass.
+std::vector<std::vector<int64_t>> ContentsOf(const PassPlan& plan) {
+  std::vector<std::vector<int64_t>> contents;
+  for (const PassGroup& group : plan.groups) {
+    for (const std::vector<Segment>& pass : group.passes) {
+      std::vector<int64_t>& content = contents.emplace_back();
+      content.push_back(group.plane);
+      for (const Segment& s : pass)
+        content.insert(content.end(), {s.weight, s.used, s.len});
+    }
+  }
+  return contents;
+}
+
+bool LayerWeights::LiesWithin(PackedWeights& packed) const {
+  if (next_ != nullptr) return false;
+  const auto own = ContentsOf(packed.plan);
+  for (const auto& [taps, other] : packed_) {
+    const auto all = ContentsOf(other.plan);
+    const auto found =
+        std::search(all.begin(), all.end(), own.begin(), own.end());
+    if (found == all.end()) continue;
+    packed.tiles_addr =
+        other.tiles_addr + (found - all.begin()) * preset_.tile_bytes();
+    packed.stride = other.stride;
+    return true;
+  }
+  return false;
 }
 
 void LayerWeights::AddNext(std::vector<uint8_t>& tiles) const {

@@ -27,8 +27,10 @@ namespace systole::compiler {
 struct PackedWeights {
   PassPlan plan;
   int index = 0;  // number of this packing in its layer
-  // [column tile][pass][Rows][Cols], in the order of use.
+  // [column tile][pass][Rows][Cols], in the order of use; `stride` tiles from a
+  // column tile to the next. A packing may be part of one with more taps.
   uint64_t tiles_addr = 0;
+  int64_t stride = 0;
   uint64_t params_addr = 0;  // [column tile], blocks ParamPitch apart
 };
 
@@ -55,16 +57,22 @@ class LayerWeights {
     next_ = &next;
     row_ = row;
   }
+  // The input is read from slots that hold this number of its channels.
+  void ReadInGroups(int64_t channels) { held_ = channels; }
   // The tile is part of the previous array layer's tile.
   void LieElsewhere() { elsewhere_ = true; }
 
-  // The packing for these taps, built at the first call. kInvalidArgument names
-  // the layer and the channel whose folded bias or sums could exceed 32 bits.
+  // The packing for these taps, built at the first call; those with the most
+  // taps should be asked for first, as others may be part of them.
+  // kInvalidArgument names the layer and the channel whose folded bias or sums
+  // could exceed 32 bits.
   absl::StatusOr<const PackedWeights*> Get(const Taps& taps);
 
   int64_t column_tiles() const { return CeilDiv(g_.oc, preset_.cols); }
 
  private:
+  // Finds the plan's tiles within those of an earlier packing.
+  bool LiesWithin(PackedWeights& packed) const;
   absl::Status CheckRange(const Taps& taps) const;
   void AddPlanes(PassPlan& plan) const;
   bool HasWeights(const std::vector<Segment>& pass, int plane) const;
@@ -85,7 +93,7 @@ class LayerWeights {
   HbmImage& hbm_;
   std::map<Taps, PackedWeights> packed_;
   const LayerWeights* next_ = nullptr;
-  int64_t row_ = 0;
+  int64_t row_ = 0, held_ = 0;
   bool elsewhere_ = false;
 };
 

@@ -2,10 +2,12 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/import/tflite_host.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "host/import/float/float_operator.h"
+#include "host/import/tflite_wide.h"
 #include "host/ir/evaluate.h"
 
 namespace systole::import {
@@ -164,7 +166,21 @@ absl::Status HostOperators::DefinePlain(int index, ir::Value value) {
   return graph_.Define(index, *node);
 }
 
+// Whether an operand and the result are of 16 bits.
+bool HostOperators::IsWide(const tflite::Operator& op, B code) const {
+  if (!IsWideOperator(code) || op.outputs() == nullptr ||
+      op.outputs()->size() != 1 || op.inputs() == nullptr)
+    return false;
+  const auto is16 = [&](int index) {
+    const auto tensor = graph_.tensors().At(index);
+    return tensor.ok() && (*tensor)->type() == tflite::TensorType_INT16;
+  };
+  return is16(op.outputs()->Get(0)) &&
+         std::any_of(op.inputs()->begin(), op.inputs()->end(), is16);
+}
+
 bool HostOperators::Takes(const tflite::Operator& op, B code) const {
+  if (IsWide(op, code)) return true;
   if (!Moves(code) && !Computes(code) && !IsControl(code)) return false;
   // A POW of floats is a table instead, with the bits of the C library.
   return code != B::BuiltinOperator_POW || op.outputs() == nullptr ||
@@ -179,13 +195,15 @@ absl::Status HostOperators::Import(const tflite::Operator& op, B code) {
           : "";
   floats_.nodes().Begin(name, "");
   if (IsControl(code)) return Control(op, code == B::BuiltinOperator_WHILE);
+  const bool wide = IsWide(op, code);
   const auto check = [&](int index) -> absl::Status {
     const auto type = graph_.TypeOf(index);
     if (!type.ok()) return type.status();
     const bool truth = type->quantization &&
                        type->quantization->scales[0] == 1 &&
                        type->quantization->zero_point == 0;
-    if (Moves(code) || !type->quantization || truth) return absl::OkStatus();
+    if (Moves(code) || wide || !type->quantization || truth)
+      return absl::OkStatus();
     return Unsupported("quantised values of ", ir::TypeText(*type));
   };
   absl::Status status = ForEach(op.inputs(), check);
@@ -199,7 +217,10 @@ absl::Status HostOperators::Import(const tflite::Operator& op, B code) {
     passed_.insert(index);
     return floats_.Define(index, *plain);
   });
-  if (status.ok()) status = ImportFloatOperator(floats_, op, code);
+  if (status.ok()) {
+    status = wide ? ImportWideOperator(floats_, op, code)
+                  : ImportFloatOperator(floats_, op, code);
+  }
   if (!status.ok()) return status;
   return ForEach(op.outputs(), [&](int index) -> absl::Status {
     const auto value = floats_.ValueOf(index);

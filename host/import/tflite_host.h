@@ -54,6 +54,7 @@ class HostOperators {
   absl::Status DefinePlain(int index, ir::Value value);
 
  private:
+  bool IsWide(const tflite::Operator& op, tflite::BuiltinOperator code) const;
   absl::Status Control(const tflite::Operator& op, bool loop);
   absl::StatusOr<ir::Node*> Add(int index, ir::Op op, ir::Type type,
                                 std::vector<ir::Value> operands);

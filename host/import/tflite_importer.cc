@@ -128,7 +128,7 @@ absl::Status ImportOperators(TfliteGraph& graph, HostOperators& host,
       status = ImportOperator(graph, *op, builtin);
     }
     if (status.ok()) continue;
-    if (Computes16(graph.tensors(), *op)) {
+    if (Computes16(graph.tensors(), *op) && !host.Takes(*op, builtin)) {
       status = Unsupported(
           "activations of 16 bits; quantise the model with activations of 8");
     }

@@ -264,14 +264,14 @@ class Builder {
     return absl::OkStatus();
   }
 
-  // Concatenation of channels, or along the width.
+  // Of channels, along the width, or of lines if the sizes before them are 1.
   absl::Status Concat() {
     layer_.op = model::Op::kConcat;
     const int64_t axis = node_.attr<ir::AxisAttributes>().axis;
-    if (axis + 2 < node_.type.rank() || (images_ > 1 && axis == 0))
-      return Unsupported(
-          "a concatenation in other axes than width and "
-          "channels");
+    if ((axis + 2 < node_.type.rank() &&
+         SizeBefore(node_.type, axis, images_) > 1) ||
+        (images_ > 1 && axis == 0))
+      return Unsupported("a concatenation of several parts of each operand");
     for (size_t i = 0; i < node_.operands.size(); ++i) {
       if (absl::Status s = AddInput(static_cast<int>(i), false); !s.ok())
         return s;

@@ -27,11 +27,14 @@ int64_t ImagesOf(const ir::Module& module) {
              : 1;
 }
 
+int64_t SizeBefore(const ir::Type& type, int64_t axis, int64_t images) {
+  int64_t size = 1;
+  for (int64_t i = images > 1 ? 1 : 0; i < axis; ++i) size *= type.shape[i];
+  return size;
+}
+
 int64_t OuterOf(const ir::Type& type, int64_t images) {
-  int64_t outer = 1;
-  for (int i = images > 1 ? 1 : 0; i + 3 < type.rank(); ++i)
-    outer *= type.shape[i];
-  return outer;
+  return SizeBefore(type, type.rank() - 3, images);
 }
 
 absl::StatusOr<model::Tensor> TensorOf(const ir::Node& node, int64_t images) {

@@ -15,7 +15,9 @@ namespace systole::lower {
 // of all inputs, if windows or values of four dimensions have it too. Else 1.
 int64_t ImagesOf(const ir::Module& module);
 
-// The product of the dimensions before the last three, without that of images.
+// The product of the dimensions before an axis, and of those before the last
+// three, without that of images.
+int64_t SizeBefore(const ir::Type& type, int64_t axis, int64_t images);
 int64_t OuterOf(const ir::Type& type, int64_t images);
 
 // The tensor of one of `images` images, which are the first dimension if there

@@ -153,24 +153,27 @@ absl::Status CheckOperands(const std::string& what, const Network& network,
 absl::Status CheckConcat(const std::string& what, const Network& network,
                          const Layer& layer) {
   const Tensor& out = network.out(layer);
-  int64_t channels = 0, width = 0;
-  bool same_width = true, same_channels = true;
+  int64_t channels = 0, width = 0, height = 0;
+  bool same_width = true, same_channels = true, same_height = true;
   for (const int input : layer.inputs) {
     const Tensor& in = network.tensors[input];
-    if (in.height != out.height || in.zero_point != out.zero_point) {
-      return Bad(what, "a concatenation keeps height and zero point, '",
-                 in.name, "' has others");
+    if (in.zero_point != out.zero_point) {
+      return Bad(what, "a concatenation keeps the zero point, '", in.name,
+                 "' has another");
     }
     channels += in.channels;
     width += in.width;
+    height += in.height;
+    same_height = same_height && in.height == out.height;
     same_width = same_width && in.width == out.width;
     same_channels = same_channels && in.channels == out.channels;
   }
-  if ((same_width && channels == out.channels) ||
-      (same_channels && width == out.width))
+  if ((same_height && same_width && channels == out.channels) ||
+      (same_height && same_channels && width == out.width) ||
+      (same_width && same_channels && height == out.height))
     return absl::OkStatus();
   return Bad(what, "its inputs are not '", out.name,
-             "' side by side, in channels or in width");
+             "' side by side, in channels, width or height");
 }
 
 absl::Status CheckSlice(const std::string& what, const Layer& layer,

@@ -14,6 +14,7 @@ import pathlib
 import flatbuffers
 import numpy as np
 import tflite_graph
+import tflite_wide
 from ai_edge_litert import interpreter as tfl
 from tflite_case import ACTIVATIONS, KIND, OP, SAME, VALID, NoOptions, schema, text
 
@@ -533,9 +534,13 @@ def of_states(rng):
     yield finished("softmax to int16", net, target)
 
 
+def of_16_bits(rng):
+    return tflite_wide.cases(rng, lambda rng: Net(rng, np.int16), finished)
+
+
 def main():
     rows = []
-    for kind in (of_uint8, of_images, of_weights, of_moves, of_types, of_host, of_control, of_states, of_signatures):
+    for kind in (of_uint8, of_images, of_weights, of_moves, of_types, of_host, of_control, of_states, of_signatures, of_16_bits):
         rng = np.random.default_rng([SEED, len(kind.__name__), *kind.__name__.encode()])
         rows += [json.dumps(case) for case in kind(rng)]
     OUTPUT.write_text('{"cases": [\n' + ",\n".join(rows) + "\n]}\n")

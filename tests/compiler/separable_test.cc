@@ -15,6 +15,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
+#include "host/compiler/plan.h"
 #include "host/tools/checker.h"
 #include "systole/compiler.h"
 #include "systole/device.h"
@@ -47,6 +48,11 @@ class SeparableMaker : RandomDraws {
     in.width = Chance(4) ? Pick(3, 30) : 4 * Pick(1, 8);
     in.channels = Chance(4) ? Pick(1, 40)
                             : static_cast<int>(preset_.cols) / 2 * Pick(1, 4);
+    if (Chance(3)) {  // many, of which slots hold a part
+      in.channels = static_cast<int>(preset_.beat_bytes()) * Pick(2, 5);
+      options.ub_bytes = preset_.ub_bytes >> Pick(1, 3);
+      options.allow_resident = false;
+    }
     in.zero_point = ZeroPoint();
     network.tensors.push_back(in);
     const int pooled = Chance(2) ? Windowed(0, model::Op::kMaxPool) : 0;
@@ -127,7 +133,7 @@ class SeparableMaker : RandomDraws {
 TEST(Separable, GoldenEqualsDevice) {
   const Preset& preset = *FindPreset(g_preset);
   const int cases = testing_options::Cases(100);
-  int refused = 0, grouped = 0;
+  int refused = 0, grouped = 0, in_parts = 0;
   for (const uint64_t seed : testing_options::Seeds(cases)) {
     SeparableMaker made(seed, preset);
     made.Make();
@@ -135,6 +141,11 @@ TEST(Separable, GoldenEqualsDevice) {
     made.options.observer = [&](std::string_view pass, const auto& text) {
       if (pass == "channel-grouping")
         grouped += absl::StrContains(text(), "group=");
+      if (pass != "memory-planning") return;
+      const auto plan = compiler::ParsePlan(text());
+      ASSERT_TRUE(plan.ok()) << plan.status();
+      for (const compiler::PlanLayer& layer : plan->layers)
+        in_parts += layer.g.multiplier > 0 && layer.in[0].channels > 0;
     };
     const auto program =
         compiler::CompileNetwork(made.network, preset, made.options);
@@ -163,6 +174,7 @@ TEST(Separable, GoldenEqualsDevice) {
     EXPECT_LE(refused, cases / 10);
     // Large tiles take longer to load than they save.
     if (preset.rows < 256) EXPECT_GE(grouped, cases / 10);
+    EXPECT_GE(in_parts, cases / 20);
   }
 }
 

@@ -68,12 +68,11 @@ const Rule kRules[] = {
      "layer 'conv': unknown input"},
     {"OutputUnknown", [](Network& n) { Conv(n).output = -1; },
      "unknown output"},
-    {"ConcatHeight",
+    {"ConcatZeroPoint",
      [](Network& n) {
        Beside(n, {0, 1}, {"beside", 6, 5, 5, 1, 3});
      },
-     "layer 'beside': a concatenation keeps height and zero point, 'c' has "
-     "others"},
+     "layer 'beside': a concatenation keeps the zero point, 'c' has another"},
     {"ConcatSize",
      [](Network& n) {
        Beside(n, {1, 1}, {"beside", 6, 5, 5, 1, -10});

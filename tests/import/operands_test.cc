@@ -182,12 +182,36 @@ TEST(OperandsTest, SaysWhatToDoWith16Bits) {
   for (int i = 0; i < 3; ++i) {
     t.push_back(b.Tensor({1, 4}, tflite::TensorType_INT16, {0.5f}, {0}));
   }
-  b.Operator(tflite::BuiltinOperator_RELU, {t[0]}, {t[1]});
-  b.Operator(tflite::BuiltinOperator_LOGISTIC, {t[1]}, {t[2]});
+  b.Operator(tflite::BuiltinOperator_HARD_SWISH, {t[0]}, {t[1]});
+  b.Operator(tflite::BuiltinOperator_ELU, {t[1]}, {t[2]});
   EXPECT_THAT(Error(b.Model({t[0]}, {t[2]})),
-              HasSubstr("2 operators stand in the way: RELU, LOGISTIC: "
+              HasSubstr("2 operators stand in the way: HARD_SWISH, ELU: "
                         "activations of 16 bits; quantise the model with "
                         "activations of 8"));
+}
+
+TEST(OperandsTest, NamesWhatOperatorsOf16BitsDoNotTake) {
+  const auto error = [](tflite::BuiltinOperator op, int64_t zero, float scale,
+                        bool powers_of_two) {
+    ModelBuilder b;
+    const int x = b.Tensor({1, 4}, tflite::TensorType_INT16, {0.5f}, {zero});
+    const int y = b.Tensor({1, 4}, tflite::TensorType_INT16, {scale}, {0});
+    if (op != tflite::BuiltinOperator_ADD) {
+      b.Operator(op, {x}, {y});
+    } else {
+      b.Operator(op, {x, x}, {y}, tflite::Options_AddOptions,
+                 tflite::CreateAddOptions(b.fbb, tflite::Activation_NONE,
+                                          powers_of_two)
+                     .Union());
+    }
+    return Error(b.Model({x}, {y}));
+  };
+  EXPECT_THAT(error(tflite::BuiltinOperator_RELU, 3, 0.5f, false),
+              HasSubstr("operand 0 is not of 16 bits with zero point 0"));
+  EXPECT_THAT(error(tflite::BuiltinOperator_LOGISTIC, 0, 0.5f, false),
+              HasSubstr("a result with scale 0.5, not 1/32768"));
+  EXPECT_THAT(error(tflite::BuiltinOperator_ADD, 0, 0.5f, true),
+              HasSubstr("sums of 16 bits by powers of two"));
 }
 
 TEST(OperandsTest, NamesConcatenationsOfOtherScales) {

@@ -213,5 +213,52 @@ TEST(Padding, OthersStayOnTheHost) {
   }
 }
 
+// Lines of several values one below the other: loaded whole or in slots, or
+// left in the unified buffer by the layer before.
+TEST(Constants, ConcatenationsOfLines) {
+  for (int round = 0; round < 60; ++round) {
+    Draw draw(round);
+    const bool large = round % 5 == 4;
+    const int w = draw.Number(1, large ? 60 : 9),
+              c = draw.Number(1, large ? 50 : 20),
+              operands = draw.Number(2, round % 7 == 6 ? 12 : 4);
+    const std::string q = draw.Quantisation();
+    // The axis is the second of four or five dimensions, or the first of three.
+    const int kind = draw.Number(0, 2);
+    const auto type = [&](int h) {
+      return kind == 0   ? absl::StrCat("i8[1,", h, ",", w, ",", c, "]", q)
+             : kind == 1 ? absl::StrCat("i8[", h, ",", w, ",", c, "]", q)
+                         : absl::StrCat("i8[1,", h, ",3,", w, ",", c, "]", q);
+    };
+    std::string text, list;
+    int lines = 0;
+    for (int i = 0; i < operands; ++i) {
+      const int h = draw.Number(1, large ? 40 : 6);
+      const std::string name = absl::StrCat("%v", i);
+      lines += h;
+      if (i > 0 && draw.Number(0, 3) == 0) {
+        const int bytes = h * w * c * (kind == 2 ? 3 : 1);
+        absl::StrAppend(&text, "  ", name, " = ", type(h),
+                        "constant(), data=x\"", draw.Data(bytes), "\"\n");
+      } else {
+        absl::StrAppend(&text, "  ", name, " = ", type(h), "parameter(), ",
+                        "name=\"v", i, "\"\n");
+      }
+      if (draw.Number(0, 2) == 0) {
+        absl::StrAppend(&text, "  ", name, "sum = ", type(h), "add(", name,
+                        ", ", name, ")\n");
+        absl::StrAppend(&list, i > 0 ? ", " : "", name, "sum");
+      } else {
+        absl::StrAppend(&list, i > 0 ? ", " : "", name);
+      }
+    }
+    absl::StrAppend(&text, "  %all = ", type(lines), "concatenate(", list,
+                    "), axis=", kind == 1 ? 0 : 1, "\n");
+    absl::StrAppend(&text, "  return %all as \"all\"\n");
+    for (const char* preset : {"nano", "edge"})
+      RunAndCheck(text, preset, kind == 0 ? 1 + round % 3 : 1, round);
+  }
+}
+
 }  // namespace
 }  // namespace systole::lower

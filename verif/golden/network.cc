@@ -124,21 +124,22 @@ absl::StatusOr<TensorI8> RunLayer(const Network& network, const Layer& layer,
           RoundingOf(layer), range);
     case Op::kConcat: {
       const model::Tensor& out = network.out(layer);
+      const bool high = network.in(layer).height != out.height;
       const bool wide = network.in(layer).width != out.width;
       TensorI8 output(input.n(), out.height, out.width, out.channels);
-      int first = 0;  // channel or position of the input
+      int first = 0;  // channel, position or line of the input
       for (const int from : layer.inputs) {
         const TensorI8& part = values[from];
         for (int n = 0; n < part.n(); ++n) {
           for (int y = 0; y < part.h(); ++y) {
             for (int x = 0; x < part.w(); ++x) {
               for (int c = 0; c < part.c(); ++c)
-                output.at(n, y, wide ? first + x : x, wide ? c : first + c) =
-                    part.at(n, y, x, c);
+                output.at(n, high ? first + y : y, wide ? first + x : x,
+                          high || wide ? c : first + c) = part.at(n, y, x, c);
             }
           }
         }
-        first += wide ? part.w() : part.c();
+        first += high ? part.h() : wide ? part.w() : part.c();
       }
       return output;
     }

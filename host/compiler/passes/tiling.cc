@@ -19,8 +19,6 @@
 namespace systole::compiler {
 namespace {
 
-constexpr int64_t kParameterSlots = 8;
-
 class Planner {
  public:
   explicit Planner(Plan& plan)
@@ -261,6 +259,7 @@ class Planner {
     out.buffer = *buffer;
 
     std::vector<InputPlacement> ins;
+    int shared = -1;  // the slots of all inputs
     for (size_t i = 0; i < layer.inputs.size(); ++i) {
       InputPlacement in;
       const int tensor = layer.inputs[i];
@@ -283,13 +282,15 @@ class Planner {
           bytes = plan_.batch * in.img_pitch;
         }
         if (needs.parts) bytes = PlacePart(plan_, layer, i, fit, in);
-        buffer = place(
-            plan_.tensors[tensor].name +
-                (in.mode == InputPlacement::Mode::kSlots ? " (input slots)"
-                                                         : " (loaded)"),
-            bytes, l, l);
-        if (!buffer) return false;
-        in.buffer = *buffer;
+        if (shared < 0) {
+          const bool slots = in.mode == InputPlacement::Mode::kSlots;
+          const char* use = slots ? " (input slots)" : " (loaded)";
+          buffer = place(plan_.tensors[tensor].name + use, bytes, l, l);
+          if (!buffer) return false;
+          // Lines of one input or another use the same slots.
+          if (fit.in_slots && plan_.Stacked(layer)) shared = *buffer;
+        }
+        in.buffer = shared < 0 ? *buffer : shared;
       }
       ins.push_back(in);
     }

@@ -228,7 +228,7 @@ void FloatOperator::Set(Value value, tflite::Activation activation,
   } else if (ir::IsFloat(type.element) && ir::IsFloat(value.type().element)) {
     value = nodes().Convert(value, type.element);
   }
-  Finish(value, output);
+  SetStored(value, output);
 }
 
 void FloatOperator::SetMoved(Value value, int from, int output) {
@@ -238,7 +238,7 @@ void FloatOperator::SetMoved(Value value, int from, int output) {
   Set(Dequantised(value, *old), tflite::Activation_NONE, output);
 }
 
-void FloatOperator::Finish(Value value, int output) {
+void FloatOperator::SetStored(Value value, int output) {
   const ir::Type type = ResultType(output);
   if (!ok()) return;
   if (value.type().element != type.element ||
@@ -262,6 +262,52 @@ void Windows::Pads(const Ints& sizes, Ints& low, Ints& high) const {
     low[i] = total / 2;
     high[i] = total - low[i];
   }
+}
+
+ir::HloConvolutionAttributes Windows::Attributes() const {
+  const auto rank = static_cast<int64_t>(kernel.size());
+  ir::HloConvolutionAttributes a;
+  a.stride = stride;
+  a.rhs_dilation = dilation;
+  a.lhs_dilation.assign(rank, 1);
+  a.reversal.assign(rank, 0);
+  a.low.assign(rank, 0);
+  a.high.assign(rank, 0);
+  a.input_spatial.resize(rank);
+  std::iota(a.input_spatial.begin(), a.input_spatial.end(), 1);
+  a.output_spatial = a.input_spatial;
+  a.input_feature = a.output_feature = rank + 1;
+  return a;
+}
+
+void Windows::Transpose(const Ints& from, const Ints& to,
+                        ir::HloConvolutionAttributes& a) const {
+  const size_t rank = kernel.size();
+  Ints low, high;
+  Pads(to, low, high);
+  a.stride.assign(rank, 1);
+  a.reversal.assign(rank, 1);
+  a.lhs_dilation = stride;
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t extent = (kernel[i] - 1) * dilation[i] + 1;
+    a.low[i] = extent - 1 - low[i];
+    a.high[i] = to[i] - 1 + extent - ((from[i] - 1) * stride[i] + 1) - a.low[i];
+  }
+}
+
+ir::HloWindowAttributes Windows::PoolAttributes(const Ints& sizes) const {
+  const size_t rank = kernel.size() + 2;
+  const Ints ones(rank, 1), zeros(rank, 0);
+  ir::HloWindowAttributes a = {ones, ones, ones, ones, zeros, zeros};
+  Ints low, high;
+  Pads(sizes, low, high);
+  for (size_t i = 0; i < kernel.size(); ++i) {
+    a.window[1 + i] = kernel[i];
+    a.stride[1 + i] = stride[i];
+    a.low[1 + i] = low[i];
+    a.high[1 + i] = high[i];
+  }
+  return a;
 }
 
 bool CheckWindows(FloatOperator& in, const Windows& windows) {

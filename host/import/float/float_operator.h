@@ -79,6 +79,8 @@ class FloatOperator {
   // The same for a value that was only moved from operand `from`, so it needs
   // no rounding.
   void SetMoved(Value value, int from = 0, int output = 0);
+  // The same for a value as the file would store it.
+  void SetStored(Value value, int output = 0);
 
   ir::Precision precision() const { return graph_.context().options.precision; }
 
@@ -86,7 +88,6 @@ class FloatOperator {
   std::optional<Affine> Quantised(int index);
   Value Dequantised(Value value, const Affine& affine);
   Value Requantised(Value value, const Affine& affine, ElementType element);
-  void Finish(Value value, int output);
 
   FloatGraph& graph_;
   const tflite::Operator& op_;
@@ -99,6 +100,16 @@ struct Windows {
 
   // Low and high padding of inputs of these sizes (TensorFlow's SAME).
   void Pads(const Ints& sizes, Ints& low, Ints& high) const;
+  // Of a convolution without padding: batch first, features last.
+  ir::HloConvolutionAttributes Attributes() const;
+  // Changes the attributes of a convolution to those of a transposed one, from
+  // inputs of sizes `from` to results of sizes `to`: the gradient of a
+  // convolution, computed as a convolution with reversed windows over the
+  // input, which is dilated by the strides.
+  void Transpose(const Ints& from, const Ints& to,
+                 ir::HloConvolutionAttributes& a) const;
+  // Of a pool: windows over inputs [n, sizes..., c].
+  ir::HloWindowAttributes PoolAttributes(const Ints& sizes) const;
 };
 // Fails unless all sizes are at least 1 and below a limit.
 bool CheckWindows(FloatOperator& in, const Windows& windows);

@@ -63,23 +63,6 @@ void SetProduct(FloatOperator& in, Value sums, const Factor& a, const Factor& b,
   in.Set(sums, activation);
 }
 
-// Batch first, features last.
-ir::HloConvolutionAttributes Attributes(const Windows& windows) {
-  const auto rank = static_cast<int64_t>(windows.kernel.size());
-  ir::HloConvolutionAttributes a;
-  a.stride = windows.stride;
-  a.rhs_dilation = windows.dilation;
-  a.lhs_dilation.assign(rank, 1);
-  a.reversal.assign(rank, 0);
-  a.low.assign(rank, 0);
-  a.high.assign(rank, 0);
-  a.input_spatial.resize(rank);
-  std::iota(a.input_spatial.begin(), a.input_spatial.end(), 1);
-  a.output_spatial = a.input_spatial;
-  a.input_feature = a.output_feature = rank + 1;
-  return a;
-}
-
 Value Convolved(FloatOperator& in, const Factor& input, const Factor& weights,
                 ir::HloConvolutionAttributes a) {
   a.precision = PrecisionOf(in, input, weights);
@@ -115,7 +98,7 @@ void ImportConv2D(FloatOperator& in) {
   if (!CheckWindows(in, windows) ||
       !in.Require(x[3] % w[3] == 0, x[3], " channels in groups of ", w[3]))
     return;
-  ir::HloConvolutionAttributes a = Attributes(windows);
+  ir::HloConvolutionAttributes a = windows.Attributes();
   windows.Pads({x[1], x[2]}, a.low, a.high);
   a.kernel_output_feature = 0;
   a.kernel_spatial = {1, 2};
@@ -140,7 +123,7 @@ void ImportDepthwise(FloatOperator& in) {
       !in.Require(w[0] == 1 && w[3] % x[3] == 0, "weights ", ir::ShapeText(w),
                   " for ", x[3], " channels"))
     return;
-  ir::HloConvolutionAttributes a = Attributes(windows);
+  ir::HloConvolutionAttributes a = windows.Attributes();
   windows.Pads({x[1], x[2]}, a.low, a.high);
   a.kernel_input_feature = 0;
   a.kernel_spatial = {1, 2};
@@ -150,9 +133,7 @@ void ImportDepthwise(FloatOperator& in) {
              o->activation());
 }
 
-// A transposed convolution with the result shape `result`: the gradient of a
-// convolution. It is computed as a convolution with reversed windows over the
-// input, which is dilated by the strides.
+// A transposed convolution with the result shape `result`.
 void Transposed(FloatOperator& in, const Windows& windows, const Factor& input,
                 const Factor& weights, const Ints& result,
                 ir::HloConvolutionAttributes a, tflite::Activation activation) {
@@ -166,18 +147,8 @@ void Transposed(FloatOperator& in, const Windows& windows, const Factor& input,
                           weights.value.type().shape[a.kernel_output_feature],
                   "a result of ", ir::ShapeText(result)))
     return;
-  const Ints sizes(result.begin() + 1, result.end() - 1);
-  Ints low, high;
-  windows.Pads(sizes, low, high);
-  a.stride.assign(rank, 1);
-  a.reversal.assign(rank, 1);
-  a.lhs_dilation = windows.stride;
-  for (size_t i = 0; i < rank; ++i) {
-    const int64_t extent = (windows.kernel[i] - 1) * windows.dilation[i] + 1;
-    a.low[i] = extent - 1 - low[i];
-    a.high[i] = sizes[i] - 1 + extent -
-                ((x[1 + i] - 1) * windows.stride[i] + 1) - a.low[i];
-  }
+  windows.Transpose(Ints(x.begin() + 1, x.end() - 1),
+                    Ints(result.begin() + 1, result.end() - 1), a);
   SetProduct(in, Convolved(in, input, weights, a), input, weights, 3,
              activation);
 }
@@ -190,7 +161,7 @@ void ImportTransposeConv(FloatOperator& in) {
   const Ints& w = weights.value.type().shape;
   const Windows windows{
       {w[1], w[2]}, {o->stride_h(), o->stride_w()}, {1, 1}, o->padding()};
-  ir::HloConvolutionAttributes a = Attributes(windows);
+  ir::HloConvolutionAttributes a = windows.Attributes();
   a.kernel_output_feature = 0;
   a.kernel_spatial = {1, 2};
   a.kernel_input_feature = 3;
@@ -215,7 +186,7 @@ void ImportConv3D(FloatOperator& in) {
   if (!CheckWindows(in, windows) ||
       !in.Require(x[4] % w[3] == 0, x[4], " channels in groups of ", w[3]))
     return;
-  ir::HloConvolutionAttributes a = Attributes(windows);
+  ir::HloConvolutionAttributes a = windows.Attributes();
   windows.Pads({x[1], x[2], x[3]}, a.low, a.high);
   a.kernel_spatial = {0, 1, 2};
   a.kernel_input_feature = 3;
@@ -232,7 +203,7 @@ void ImportConv3DTranspose(FloatOperator& in) {
   const Factor input = in.FactorOf(2, -1), weights = in.FactorOf(1, 3);
   if (!in.ok() || !CheckImages(in, input.value, weights.value, 5)) return;
   const Windows windows = Windows3D(*o, weights.value.type().shape);
-  ir::HloConvolutionAttributes a = Attributes(windows);
+  ir::HloConvolutionAttributes a = windows.Attributes();
   a.kernel_spatial = {0, 1, 2};
   a.kernel_output_feature = 3;
   a.kernel_input_feature = 4;

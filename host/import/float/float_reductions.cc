@@ -179,15 +179,10 @@ Pool ReadPool(FloatOperator& in) {
   if (!CheckWindows(in, pool.windows) ||
       !in.Require(x.size() == 4 && SizeOf(x) > 0, "input ", ir::ShapeText(x)))
     return pool;
-  Ints low, high;
-  pool.windows.Pads({x[1], x[2]}, low, high);
-  pool.attributes = Unit(4);
-  for (int i : {0, 1}) {
-    pool.attributes.window[1 + i] = pool.windows.kernel[i];
-    pool.attributes.stride[1 + i] = pool.windows.stride[i];
-    pool.attributes.low[1 + i] = low[i];
-    pool.attributes.high[1 + i] = high[i];
-    in.Require(x[1 + i] + low[i] + high[i] >= pool.windows.kernel[i],
+  pool.attributes = pool.windows.PoolAttributes({x[1], x[2]});
+  for (int i : {1, 2}) {
+    in.Require(x[i] + pool.attributes.low[i] + pool.attributes.high[i] >=
+                   pool.attributes.window[i],
                "a pool of ", ir::ShapeText(pool.windows.kernel), " over ",
                ir::ShapeText(x));
   }

@@ -32,7 +32,7 @@ enum class Op {
   kAdd,
   kMul,
   kTable,   // any function of one value
-  kConcat,  // inputs side by side in channels, or in width
+  kConcat,  // inputs side by side in channels, width or height
   kSlice,   // a part of the input
 };
 
