@@ -59,8 +59,9 @@ PJRT_Error* FromHost(PJRT_Client_BufferFromHostBuffer_Args* args) {
           type.shape.push_back(2);
           strides.push_back(ir::ElementBytes(type.element));
         }
-        PJRT_Device* device =
-            args->memory != nullptr ? args->memory->device : args->device;
+        const PJRT_Memory* memory =
+            args->memory != nullptr ? args->memory : &args->device->memory;
+        PJRT_Device* device = memory->device;
         const auto* data = static_cast<const uint8_t*>(args->data);
         std::vector<uint8_t> gathered;
         if (args->num_byte_strides != 0 && type.elements() != 0 &&
@@ -70,10 +71,11 @@ PJRT_Error* FromHost(PJRT_Client_BufferFromHostBuffer_Args* args) {
         }
         ir::Literal value =
             ir::Literal::FromBytes(type.element, type.elements(), data);
-        args->buffer = Wrap(
-            device,
-            std::make_shared<Buffer>(*device->device, type, std::move(value)),
-            is_complex);
+        args->buffer =
+            Wrap(device,
+                 std::make_shared<Buffer>(*device->device, type,
+                                          std::move(value), memory->place),
+                 is_complex);
         // The bytes have been copied already.
         args->done_with_host_buffer = Wrap(Event::Ready());
         return absl::OkStatus();
@@ -125,12 +127,12 @@ PJRT_Error* Size(PJRT_Buffer_OnDeviceSizeInBytes_Args* args) {
 }
 
 PJRT_Error* DeviceOf(PJRT_Buffer_Device_Args* args) {
-  args->device = args->buffer->device;
+  args->device = args->buffer->memory->device;
   return nullptr;
 }
 
 PJRT_Error* MemoryOf(PJRT_Buffer_Memory_Args* args) {
-  args->memory = &args->buffer->device->memory;
+  args->memory = args->buffer->memory;
   return nullptr;
 }
 
@@ -265,26 +267,28 @@ PJRT_Error* RawToHost(PJRT_Buffer_CopyRawToHost_Args* args) {
       });
 }
 
-// Copies to another device as soon as the value is available.
-absl::StatusOr<PJRT_Buffer*> Copy(const PJRT_Buffer* from, PJRT_Device* to) {
+// Copies to another memory as soon as the value is available.
+absl::StatusOr<PJRT_Buffer*> Copy(const PJRT_Buffer* from,
+                                  const PJRT_Memory& to) {
   if (absl::Status s = CheckAlive(from); !s.ok()) return s;
-  auto copy = std::make_shared<Buffer>(*to->device, from->type);
+  auto copy =
+      std::make_shared<Buffer>(*to.device->device, from->type, to.place);
   from->buffer->ready()->OnReady(
       [copy, source = from->buffer](const absl::Status&) {
         copy->Set(runtime::Guarded([&] { return source->Await(); }));
       });
-  return Wrap(to, std::move(copy), from->is_complex);
+  return Wrap(to.device, std::move(copy), from->is_complex);
 }
 
 PJRT_Error* CopyToDevice(PJRT_Buffer_CopyToDevice_Args* args) {
-  absl::StatusOr<PJRT_Buffer*> copy = Copy(args->buffer, args->dst_device);
+  absl::StatusOr<PJRT_Buffer*> copy =
+      Copy(args->buffer, args->dst_device->memory);
   if (copy.ok()) args->dst_buffer = *copy;
   return Wrap(copy.status());
 }
 
 PJRT_Error* CopyToMemory(PJRT_Buffer_CopyToMemory_Args* args) {
-  absl::StatusOr<PJRT_Buffer*> copy =
-      Copy(args->buffer, args->dst_memory->device);
+  absl::StatusOr<PJRT_Buffer*> copy = Copy(args->buffer, *args->dst_memory);
   if (copy.ok()) args->dst_buffer = *copy;
   return Wrap(copy.status());
 }
@@ -312,7 +316,7 @@ PJRT_Error* Decrease(PJRT_Buffer_DecreaseExternalReferenceCount_Args*) {
 PJRT_Buffer* Wrap(PJRT_Device* device, std::shared_ptr<Buffer> buffer,
                   bool is_complex) {
   auto made = std::make_unique<PJRT_Buffer>();
-  made->device = device;
+  made->memory = device->memories[static_cast<int>(buffer->memory())];
   made->type = buffer->type();
   made->buffer = std::move(buffer);
   made->is_complex = is_complex;

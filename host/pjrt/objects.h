@@ -39,13 +39,15 @@ struct PJRT_DeviceDescription {
 
 struct PJRT_Memory {
   PJRT_Device* device = nullptr;
+  int id = 0;
+  systole::runtime::Memory place = systole::runtime::Memory::kDevice;
   std::string text;
 };
 
 struct PJRT_Device {
   PJRT_DeviceDescription description;
-  PJRT_Memory memory;
-  PJRT_Memory* memories[1] = {&memory};
+  PJRT_Memory memory, host_memory;
+  PJRT_Memory* memories[2] = {&memory, &host_memory};
   PJRT_Device* self[1] = {this};
   systole::runtime::Device* device = nullptr;
 };
@@ -64,7 +66,7 @@ struct PJRT_Client {
 };
 
 struct PJRT_Buffer {
-  PJRT_Device* device = nullptr;
+  PJRT_Memory* memory = nullptr;
   std::shared_ptr<systole::runtime::Buffer> buffer;  // null: deleted
   systole::ir::Type type;                            // remains after deletion
   // Of complex64, as pairs of f32 along a last dimension of `type` that callers
@@ -91,8 +93,10 @@ struct PJRT_Executable {
   std::vector<PJRT_Buffer_Type> types;
   std::vector<int64_t> dims;  // of all results, concatenated
   std::vector<size_t> ranks;
+  std::vector<systole::runtime::Memory> memories;  // of results
   std::vector<const char*> memory_kinds;
   std::vector<size_t> memory_kind_sizes;
+  std::vector<PJRT_NamedValue> costs;
 };
 
 struct PJRT_LoadedExecutable {
@@ -105,7 +109,12 @@ struct PJRT_LoadedExecutable {
 namespace systole::pjrt {
 
 inline constexpr char kPlatform[] = "systole";
-inline constexpr char kMemoryKind[] = "device";
+// The names of memories.
+inline constexpr char kDeviceMemory[] = "device";
+inline constexpr char kHostMemory[] = "pinned_host";
+inline const char* KindOf(runtime::Memory memory) {
+  return memory == runtime::Memory::kDevice ? kDeviceMemory : kHostMemory;
+}
 
 // Converts between element types of the API and of the IR; the latter of
 // complex numbers is that of their parts. Errors: Unimplemented for types that
@@ -115,6 +124,7 @@ PJRT_Buffer_Type TypeOf(ir::ElementType element, bool is_complex);
 
 PJRT_Error* Wrap(absl::Status status);
 PJRT_Event* Wrap(std::shared_ptr<runtime::Event> event);
+// On a device, in the memory that the buffer is in.
 PJRT_Buffer* Wrap(PJRT_Device* device, std::shared_ptr<runtime::Buffer> buffer,
                   bool is_complex);
 

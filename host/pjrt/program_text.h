@@ -15,8 +15,9 @@ struct Shardings {
   std::vector<std::string> inputs, outputs;
 };
 
-// A module with one call, of the program, as jax reads it: types, and how
-// values are divided.
+// A module of StableHLO as jax reads it: the operations that each device runs,
+// and how arguments and results are divided. What StableHLO does not have in
+// the same form is a call with the operation's text.
 std::string TextOf(const PJRT_Executable& executable,
                    const Shardings& shardings);
 

@@ -132,8 +132,12 @@ Execution Executable::Enqueue(
     taken.push_back(input->attr<ir::ParameterAttributes>().donated);
   for (const size_t i : kept) taken.at(i) = false;
   Execution execution;
-  for (const ir::Type& type : results_)
-    execution.results.push_back(std::make_shared<Buffer>(device, type));
+  for (size_t i = 0; i < results_.size(); ++i) {
+    const Memory memory =
+        result_memories_.empty() ? Memory::kDevice : result_memories_[i];
+    execution.results.push_back(
+        std::make_shared<Buffer>(device, results_[i], memory));
+  }
   execution.done = std::make_shared<Event>();
   Arguments held(arguments.begin(), arguments.end());
   device.stream().Enqueue([self = shared_from_this(), held = std::move(held),
@@ -267,9 +271,11 @@ absl::StatusOr<PlacedValues> Executable::Evaluate(
     std::shared_ptr<Buffer>& argument = arguments[i];
     const absl::StatusOr<Literal> value = argument->Await();
     if (!value.ok()) return value.status();
-    // This device cannot use the memory of another device.
-    PlacedValue place =
-        &argument->device() == &device ? argument->value_ : OnHost(*value);
+    // This device cannot use the memory of another device. Of a value in the
+    // host's memory, its copy here ends with the execution.
+    const bool here =
+        &argument->device() == &device && argument->memory() == Memory::kDevice;
+    PlacedValue place = here ? argument->value_ : OnHost(*value);
     if (taken[i]) {  // whoever still has the argument reads the host's copy
       auto own = std::make_shared<Place>();
       own->bytes = place->bytes;
