@@ -59,9 +59,9 @@ PJRT_Error* FromHost(PJRT_Client_BufferFromHostBuffer_Args* args) {
           type.shape.push_back(2);
           strides.push_back(ir::ElementBytes(type.element));
         }
-        const PJRT_Memory* memory =
+        PJRT_Memory* const memory =
             args->memory != nullptr ? args->memory : &args->device->memory;
-        PJRT_Device* device = memory->device;
+        const PJRT_Device* device = memory->device;
         const auto* data = static_cast<const uint8_t*>(args->data);
         std::vector<uint8_t> gathered;
         if (args->num_byte_strides != 0 && type.elements() != 0 &&
@@ -71,11 +71,11 @@ PJRT_Error* FromHost(PJRT_Client_BufferFromHostBuffer_Args* args) {
         }
         ir::Literal value =
             ir::Literal::FromBytes(type.element, type.elements(), data);
-        args->buffer =
-            Wrap(device,
-                 std::make_shared<Buffer>(*device->device, type,
-                                          std::move(value), memory->place),
-                 is_complex);
+        args->buffer = Wrap(
+            memory,
+            std::make_shared<Buffer>(*device->device, type, std::move(value),
+                                     PlaceOf(memory->kind)),
+            is_complex);
         // The bytes have been copied already.
         args->done_with_host_buffer = Wrap(Event::Ready());
         return absl::OkStatus();
@@ -268,16 +268,15 @@ PJRT_Error* RawToHost(PJRT_Buffer_CopyRawToHost_Args* args) {
 }
 
 // Copies to another memory as soon as the value is available.
-absl::StatusOr<PJRT_Buffer*> Copy(const PJRT_Buffer* from,
-                                  const PJRT_Memory& to) {
+absl::StatusOr<PJRT_Buffer*> Copy(const PJRT_Buffer* from, PJRT_Memory& to) {
   if (absl::Status s = CheckAlive(from); !s.ok()) return s;
-  auto copy =
-      std::make_shared<Buffer>(*to.device->device, from->type, to.place);
+  auto copy = std::make_shared<Buffer>(*to.device->device, from->type,
+                                       PlaceOf(to.kind));
   from->buffer->ready()->OnReady(
       [copy, source = from->buffer](const absl::Status&) {
         copy->Set(runtime::Guarded([&] { return source->Await(); }));
       });
-  return Wrap(to.device, std::move(copy), from->is_complex);
+  return Wrap(&to, std::move(copy), from->is_complex);
 }
 
 PJRT_Error* CopyToDevice(PJRT_Buffer_CopyToDevice_Args* args) {
@@ -313,10 +312,10 @@ PJRT_Error* Decrease(PJRT_Buffer_DecreaseExternalReferenceCount_Args*) {
 
 }  // namespace
 
-PJRT_Buffer* Wrap(PJRT_Device* device, std::shared_ptr<Buffer> buffer,
+PJRT_Buffer* Wrap(PJRT_Memory* memory, std::shared_ptr<Buffer> buffer,
                   bool is_complex) {
   auto made = std::make_unique<PJRT_Buffer>();
-  made->memory = device->memories[static_cast<int>(buffer->memory())];
+  made->memory = memory;
   made->type = buffer->type();
   made->buffer = std::move(buffer);
   made->is_complex = is_complex;

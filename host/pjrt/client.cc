@@ -164,16 +164,16 @@ PJRT_Error* ClientCreate(PJRT_Client_Create_Args* args) {
       auto device = std::make_unique<PJRT_Device>();
       Describe(id, made->client->devices(), made->client->preset(),
                device->description);
-      device->memory.id = id;
-      device->host_memory.id = made->client->devices() + id;
-      device->host_memory.place = runtime::Memory::kHost;
       device->device = &made->client->device(id);
       made->device_list.push_back(device.get());
-      for (PJRT_Memory* const memory : device->memories) {
-        memory->device = device.get();
-        memory->text = absl::StrCat("SystoleMemory(id=", memory->id,
-                                    ", kind=", KindOf(memory->place), ")");
-        made->memory_list.push_back(memory);
+      for (int kind = 0; kind < 3; ++kind) {
+        PJRT_Memory& memory = *device->memories[kind];
+        memory.device = device.get();
+        memory.id = kind * made->client->devices() + id;
+        memory.kind = kind;
+        memory.text = absl::StrCat("SystoleMemory(id=", memory.id,
+                                   ", kind=", kMemoryKinds[kind], ")");
+        made->memory_list.push_back(&memory);
       }
       made->topology.descriptions.push_back(&device->description);
       made->devices.push_back(std::move(device));

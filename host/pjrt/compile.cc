@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -70,24 +71,26 @@ void DescribeResults(PJRT_Executable& executable) {
     executable.dims.insert(executable.dims.end(), shape.begin(),
                            shape.end() - (is_complex ? 1 : 0));
     executable.ranks.push_back(shape.size() - (is_complex ? 1 : 0));
-    const char* const kind = KindOf(executable.memories[i]);
+    const char* const kind = kMemoryKinds[executable.memories[i]];
     executable.memory_kinds.push_back(kind);
     executable.memory_kind_sizes.push_back(std::strlen(kind));
   }
 }
 
-// Where the program's results go.
+// The memories that the program's results go to.
 absl::Status ReadMemories(const import::StableHloProgram& program,
-                          std::vector<runtime::Memory>& memories) {
+                          std::vector<int>& memories) {
   for (size_t i = 0; i < program.results.size(); ++i) {
     const std::string& kind = program.results[i].memory_kind;
-    if (!kind.empty() && kind != kDeviceMemory && kind != kHostMemory) {
+    const auto found = kind.empty() ? std::begin(kMemoryKinds)
+                                    : std::find(std::begin(kMemoryKinds),
+                                                std::end(kMemoryKinds), kind);
+    if (found == std::end(kMemoryKinds)) {
       return absl::InvalidArgumentError(absl::StrCat(
           program.module->name, ": result ", i, " is to be in the memory '",
-          kind, "'; there are ", kDeviceMemory, " and ", kHostMemory));
+          kind, "'; there are ", absl::StrJoin(kMemoryKinds, ", ")));
     }
-    memories.push_back(kind == kHostMemory ? runtime::Memory::kHost
-                                           : runtime::Memory::kDevice);
+    memories.push_back(static_cast<int>(found - std::begin(kMemoryKinds)));
   }
   return absl::OkStatus();
 }
@@ -249,7 +252,9 @@ absl::StatusOr<PJRT_LoadedExecutable*> Load(
                               static_cast<int>(options->partitions)});
   if (!executable.ok()) return executable.status();
   (*executable)->Keep(UseOfCalls((*executable)->module()));
-  (*executable)->PlaceResults(made->memories);
+  std::vector<runtime::Memory> places;
+  for (const int kind : made->memories) places.push_back(PlaceOf(kind));
+  (*executable)->PlaceResults(std::move(places));
   made->executable = *std::move(executable);
   made->options = *std::move(options);
   made->text = TextOf(*made, shardings);

@@ -91,13 +91,13 @@ PJRT_Error* MemoryId(PJRT_Memory_Id_Args* args) {
 }
 
 PJRT_Error* MemoryKind(PJRT_Memory_Kind_Args* args) {
-  args->kind = KindOf(args->memory->place);
+  args->kind = kMemoryKinds[args->memory->kind];
   args->kind_size = std::strlen(args->kind);
   return nullptr;
 }
 
 PJRT_Error* MemoryKindId(PJRT_Memory_Kind_Id_Args* args) {
-  args->kind_id = args->memory->place == runtime::Memory::kDevice ? 0 : 1;
+  args->kind_id = args->memory->kind;
   return nullptr;
 }
 

@@ -238,9 +238,9 @@ PJRT_Error* Execute(PJRT_LoadedExecutable_Execute_Args* args) {
             if (donated[i]) args->argument_lists[d][i]->buffer.reset();
           }
           for (size_t i = 0; i < execution.results.size(); ++i) {
-            args->output_lists[d][i] =
-                Wrap(devices[d], std::move(execution.results[i]),
-                     executable.complex_results[i]);
+            args->output_lists[d][i] = Wrap(
+                devices[d]->memories[executable.memories[i]],
+                std::move(execution.results[i]), executable.complex_results[i]);
           }
           if (args->device_complete_events != nullptr)
             args->device_complete_events[d] = Wrap(execution.done);

@@ -40,14 +40,14 @@ struct PJRT_DeviceDescription {
 struct PJRT_Memory {
   PJRT_Device* device = nullptr;
   int id = 0;
-  systole::runtime::Memory place = systole::runtime::Memory::kDevice;
+  int kind = 0;  // of kMemoryKinds
   std::string text;
 };
 
 struct PJRT_Device {
   PJRT_DeviceDescription description;
-  PJRT_Memory memory, host_memory;
-  PJRT_Memory* memories[2] = {&memory, &host_memory};
+  PJRT_Memory memory, pinned, unpinned;
+  PJRT_Memory* memories[3] = {&memory, &pinned, &unpinned};
   PJRT_Device* self[1] = {this};
   systole::runtime::Device* device = nullptr;
 };
@@ -93,7 +93,7 @@ struct PJRT_Executable {
   std::vector<PJRT_Buffer_Type> types;
   std::vector<int64_t> dims;  // of all results, concatenated
   std::vector<size_t> ranks;
-  std::vector<systole::runtime::Memory> memories;  // of results
+  std::vector<int> memories;  // of results: kinds
   std::vector<const char*> memory_kinds;
   std::vector<size_t> memory_kind_sizes;
   std::vector<PJRT_NamedValue> costs;
@@ -109,11 +109,12 @@ struct PJRT_LoadedExecutable {
 namespace systole::pjrt {
 
 inline constexpr char kPlatform[] = "systole";
-// The names of memories.
-inline constexpr char kDeviceMemory[] = "device";
-inline constexpr char kHostMemory[] = "pinned_host";
-inline const char* KindOf(runtime::Memory memory) {
-  return memory == runtime::Memory::kDevice ? kDeviceMemory : kHostMemory;
+// The names of a device's memories, as jax knows them: its own, and two in
+// which values are on the host.
+inline constexpr const char* kMemoryKinds[] = {"device", "pinned_host",
+                                               "unpinned_host"};
+inline runtime::Memory PlaceOf(int kind) {
+  return kind == 0 ? runtime::Memory::kDevice : runtime::Memory::kHost;
 }
 
 // Converts between element types of the API and of the IR; the latter of
@@ -124,8 +125,7 @@ PJRT_Buffer_Type TypeOf(ir::ElementType element, bool is_complex);
 
 PJRT_Error* Wrap(absl::Status status);
 PJRT_Event* Wrap(std::shared_ptr<runtime::Event> event);
-// On a device, in the memory that the buffer is in.
-PJRT_Buffer* Wrap(PJRT_Device* device, std::shared_ptr<runtime::Buffer> buffer,
+PJRT_Buffer* Wrap(PJRT_Memory* memory, std::shared_ptr<runtime::Buffer> buffer,
                   bool is_complex);
 
 // Errors: FailedPrecondition if the buffer was deleted or donated.

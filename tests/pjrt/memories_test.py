@@ -31,10 +31,10 @@ def used(): return sum(d.memory_stats()["bytes_in_use"] for d in devices)
 """
 
 ARRAYS = """
-assert [m.kind for m in devices[-1].addressable_memories()] == ["device", "pinned_host"]
+assert [m.kind for m in devices[-1].addressable_memories()] == ["device", "pinned_host", "unpinned_host"]
 assert devices[0].default_memory().kind == "device"
 ids = [m.__repr__() for d in devices for m in d.addressable_memories()]
-assert len(set(ids)) == 2 * len(devices), ids
+assert len(set(ids)) == 3 * len(devices), ids
 before = used()
 a = jax.device_put(x, host)
 assert used() == before, used()
@@ -43,6 +43,9 @@ b = jax.device_put(a, device)
 assert used() == before + x.nbytes, used()
 same(b, x, "device")
 same(jax.device_put(b, host), x, "pinned_host")
+unpinned = device.with_memory_kind("unpinned_host")
+same(jax.device_put(x, unpinned), x, "unpinned_host"), same(jax.device_put(jax.device_put(b, unpinned), device), x, "device")
+same(jax.jit(lambda v: v + 1, out_shardings=unpinned)(b), x + 1, "unpinned_host")
 z = (x + 1j).astype(np.complex64)
 same(jax.device_put(jax.device_put(z, host), device), z, "device")
 other = SingleDeviceSharding(devices[-1], memory_kind="pinned_host")
@@ -62,6 +65,10 @@ same(one, x + 1, "pinned_host"), same(two, x - 1, "device")
 step = jax.jit(lambda v: here(v) + 1, donate_argnums=0, out_shardings=host)
 for _ in range(3): a = step(a)
 same(a, x + 3, "pinned_host")
+# Gradients of moves go the other way, into the same tiles.
+back = jax.jit(jax.grad(lambda v: jax.jit(lambda v: jax.device_put(v, device, src=host))(v).sum()))(a)
+same(back, np.ones_like(x), "pinned_host"), same(jax.jit(lambda v: there(here(v)))(a), x + 3, "pinned_host")
+for value in (back, jax.jit(lambda v: there(here(v)))(a)): assert value.sharding.is_equivalent_to(host, 2), value.sharding
 # A state that is on the device while a step uses it.
 def update(w, m, g):
   m = 0.9 * here(m) + g
@@ -91,13 +98,15 @@ def mixed(v):
 assert np.array_equal(jax.jit(mixed)(v), (x / 64 + 1) * 2)
 """
 
-# Each takes 0.4 of what values may have; three are there.
+# Each takes 0.4 of what values may have; six are there.
 LARGE = """
 size = int(0.2 * devices[0].memory_stats()["bytes_limit"]) // 4096
 first = jax.jit(lambda v: v[0, :4] * 2)
 arrays = [jax.device_put(np.full((size, 1024), i, np.float32), SingleDeviceSharding(devices[0], memory_kind=KIND)) for i in range(3)]
 try:
-  for i, a in enumerate(arrays): assert np.asarray(first(a)).tolist() == [2.0 * i] * 4
+  fill = jax.jit(lambda i: jnp.full((size, 1024), i), out_shardings=arrays[0].sharding)
+  arrays += [fill(jnp.float32(i)) for i in range(3)]
+  for i, a in enumerate(arrays): assert np.asarray(first(a)).tolist() == [2.0 * (i % 3)] * 4
   print("done")
 except Exception as error: print(" ".join(str(error).split()))
 """
@@ -106,7 +115,7 @@ ERRORS = """
 def attempt(action):
   try: action(); print("no error")
   except Exception as error: print(" ".join(str(error).split()))
-attempt(lambda: jax.device_put(x, SingleDeviceSharding(devices[0], memory_kind="unpinned_host")))
+attempt(lambda: jax.device_put(x, SingleDeviceSharding(devices[0], memory_kind="attic")))
 rows = len(devices) * (devices[0].memory_stats()["bytes_limit"] // 4096)
 big = jax.device_put(np.zeros((rows, 1024), np.float32), device)
 attempt(lambda: jax.jit(lambda v: v + 1)(big).block_until_ready())
@@ -140,7 +149,7 @@ class Memories(unittest.TestCase):
     def test_errors(self):
         for devices in (1, 2):
             out = self.value(ERRORS, devices).splitlines()
-            self.assertRegex(out[0], "unpinned_host")
+            self.assertRegex(out[0], "can address the following memory kinds: device, pinned_host, unpinned_host. Got memory kind: attic")
             self.assertRegex(out[1], "RESOURCE_EXHAUSTED: jit__lambda: node 'add.*' at .*no room for .* bytes in the device's memory")
             self.assertEqual(out[2:], ["3.0"])
 
