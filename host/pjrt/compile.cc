@@ -237,10 +237,9 @@ absl::StatusOr<PJRT_LoadedExecutable*> Load(
     made->complex_results.push_back(output.stored == ir::kComplexStored);
   s = ReadMemories(*program, made->memories);
   if (!s.ok()) return s;
-  Shardings shardings;
   Undivided undivided;
   if (options->partitions > 1 || program->num_partitions > 1) {
-    s = Divide(*options, *made, *program, shardings, undivided);
+    s = Divide(*options, *made, *program, made->shardings, undivided);
     if (!s.ok()) {
       return absl::Status(s.code(),
                           absl::StrCat(made->name, ": ", s.message()));
@@ -257,7 +256,7 @@ absl::StatusOr<PJRT_LoadedExecutable*> Load(
   (*executable)->PlaceResults(std::move(places));
   made->executable = *std::move(executable);
   made->options = *std::move(options);
-  made->text = TextOf(*made, shardings);
+  made->text = TextOf(*made, false);
   DescribeResults(*made);
   DescribeCosts(*made);
   Report(*made, undivided);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/pjrt/objects.h"
+#include "host/pjrt/program_text.h"
 
 namespace systole::pjrt {
 namespace {
@@ -88,7 +89,8 @@ PJRT_Error* OutputDimensions(PJRT_Executable_OutputDimensions_Args* args) {
 
 PJRT_Error* OptimizedProgram(PJRT_Executable_OptimizedProgram_Args* args) {
   static constexpr char kFormat[] = "mlir";
-  const std::string& text = args->executable->text;
+  const std::string text = ShowsOperations() ? TextOf(*args->executable, true)
+                                             : args->executable->text;
   PJRT_Program& program = *args->program;
   program.format = kFormat;
   program.format_size = std::strlen(kFormat);

@@ -77,6 +77,15 @@ struct PJRT_Buffer {
   size_t rank() const { return type.shape.size() - (is_complex ? 1 : 0); }
 };
 
+namespace systole::pjrt {
+
+// What jax reads of a compiled program: in XLA's notation.
+struct Shardings {
+  std::vector<std::string> inputs, outputs;
+};
+
+}  // namespace systole::pjrt
+
 // Shared by all loaded copies of an executable. PJRT frees an executable and
 // its loaded copies separately.
 struct PJRT_Executable {
@@ -85,7 +94,8 @@ struct PJRT_Executable {
   std::vector<bool> complex_arguments, complex_results;
   systole::pjrt::CompileOptions options;
   std::string name;
-  std::string text;  // readable form
+  systole::pjrt::Shardings shardings;  // of several partitions
+  std::string text;                    // what it is, without its operations
   // What it was made of, for another process: StableHLO, with suggestions if
   // there are any, and the options.
   std::string code, option_bytes;

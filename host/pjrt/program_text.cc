@@ -159,7 +159,27 @@ class Body {
  public:
   explicit Body(const PJRT_Executable& executable) : executable_(executable) {}
 
-  std::string Text() {
+  std::string OneCall() {
+    std::vector<std::string> arguments, values;
+    const runtime::Executable& program = *executable_.executable;
+    const auto count = program.results().size();
+    for (size_t i = 0; i < program.parameters().size(); ++i)
+      arguments.push_back(absl::StrCat("%arg", i));
+    const std::string from =
+        TensorTexts(program.parameters(), executable_.complex_arguments);
+    const std::string to =
+        TensorTexts(program.results(), executable_.complex_results);
+    if (count == 0) return "    return\n";
+    const std::string name =
+        Call("systole_program", absl::StrJoin(arguments, ", "), from, "", to,
+             "", static_cast<int>(count));
+    for (size_t i = 0; i < count; ++i)
+      values.push_back(count == 1 ? name : absl::StrCat(name, "#", i));
+    return absl::StrCat(text_, "    return ", absl::StrJoin(values, ", "),
+                        " : ", to, "\n");
+  }
+
+  std::string Operations() {
     const ir::Module& module = executable_.executable->module();
     const auto inputs = module.inputs();
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -256,8 +276,8 @@ class Body {
 
 }  // namespace
 
-std::string TextOf(const PJRT_Executable& executable,
-                   const Shardings& shardings) {
+std::string TextOf(const PJRT_Executable& executable, bool operations) {
+  const Shardings& shardings = executable.shardings;
   const std::vector<ir::Type>& parameters = executable.executable->parameters();
   const std::vector<ir::Type>& results = executable.executable->results();
   std::string text = absl::StrCat(
@@ -286,7 +306,22 @@ std::string TextOf(const PJRT_Executable& executable,
   absl::StrAppend(&text, "} {\n  func.func public @main(",
                   absl::StrJoin(arguments, ", "), ") -> (",
                   TensorTexts(results, executable.complex_results), ") {\n");
-  return absl::StrCat(text, Body(executable).Text(), "  }\n}\n");
+  Body body(executable);
+  return absl::StrCat(text, operations ? body.Operations() : body.OneCall(),
+                      "  }\n}\n");
 }
 
+namespace {
+thread_local bool shows_operations = false;
+}  // namespace
+
+bool ShowsOperations() { return shows_operations; }
+
 }  // namespace systole::pjrt
+
+// For the package systole_jax, which asks for them around compiled.as_text():
+// jax itself reads the text of each program that it compiles several times.
+extern "C" __attribute__((visibility("default"))) void systole_show_operations(
+    int show) {
+  systole::pjrt::shows_operations = show != 0;
+}
