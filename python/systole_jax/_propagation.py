@@ -20,9 +20,14 @@ def propagate(artifact):
 
     def constant(operation, where):
         if "complex<" in str(operation.results[0].type):  # the bindings have no attributes of such elements
+            sharding = operation.attributes[SHARDING] if SHARDING in operation.attributes else None
+            if sharding is not None:  # of a mesh that is not in the text
+                del operation.attributes[SHARDING]
             text = operation.operation.get_asm(print_generic_op_form=True).replace('"sdy.constant"', '"stablehlo.constant"', 1)
             other = ir.Operation.parse(text)
             where["ip"].insert(other)
+            if sharding is not None:
+                other.attributes[SHARDING] = sharding
             return other
         other = hlo.ConstantOp(operation.attributes["value"], **where)
         if SHARDING in operation.attributes:

@@ -51,6 +51,7 @@ class Parallel(unittest.TestCase):
                 print(out, err[-3000:])
             self.assertEqual(status, 0, err)
             self.assertRegex(out, r"^\d+ programs, 0 wrong$")
+            self.assertNotIn("suggests nothing", err)
 
 
 if __name__ == "__main__":

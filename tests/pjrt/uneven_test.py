@@ -70,6 +70,7 @@ class Uneven(unittest.TestCase):
             print(out, err[-3000:])
         self.assertEqual(status, 0, err)
         self.assertRegex(out, r"^\d+ programs, 0 wrong$")
+        self.assertNotIn("suggests nothing", err)
         self.assertIn("whole or in fewer tiles, as sizes are no multiples of the tiles: ", err)
 
     def test_two_devices(self):
