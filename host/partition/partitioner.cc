@@ -159,9 +159,9 @@ class Partitioner {
           " into ", ir::TypeText(part)));
     }
     // What is divided along other axes stays so, within the tiles.
-    const Sharding& own = values.at({operand.node, operand.index}).sharding;
     const Sharding within =
-        target == kToTiles ? WithoutParts(own, sharding, node.type.shape) : own;
+        WithoutParts(values.at({operand.node, operand.index}).sharding,
+                     sharding, part.shape);
     Sharding all = sharding;
     for (size_t d = 0; d < all.dims.size(); ++d) {
       all.dims[d].insert(all.dims[d].end(), within.dims[d].begin(),

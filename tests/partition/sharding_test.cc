@@ -29,6 +29,28 @@ TEST(PartitionTest, SaysWhatIsWholeOnEveryDevice) {
   EXPECT_TRUE(local->whole.empty());
 }
 
+// What is divided within the tiles is not when the whole is, along that axis.
+TEST(PartitionTest, NoAxisTwice) {
+  GlobalProgram program = ProgramOf(
+      "module @m {\n%x = f32[8,8] parameter(), name=\"x\"\n"
+      "%t = f32[8,4] hlo.custom_call(%x), target=\"SPMDFullToShardShape\"\n"
+      "%n = f32[8,4] hlo.negate(%t)\n"
+      "%y = f32[8,8] hlo.custom_call(%n), target=\"SPMDShardToFullShape\"\n"
+      "return %y as \"y\"\n}",
+      4);
+  program.inputs[0] = Sharding{{{{1, 2}}, {{2, 2}}}, {}};
+  const std::vector<Sharding> marks = {{{{}, {{2, 2}}}, {}},
+                                       {{{}, {{1, 2}}}, {}}};
+  for (const auto& node : program.module->nodes()) {
+    if (node->op == ir::Op::kHloCustomCall)
+      program.marks[node.get()] = marks[program.marks.size()];
+  }
+  const auto local = Partition(program);
+  ASSERT_TRUE(local.ok()) << local.status();
+  EXPECT_EQ(HloText(local->outputs[0], 4),
+            "{devices=[1,2,2]<=[4] last_tile_dim_replicate}");
+}
+
 // A part of the program with tiles of its own cannot have others.
 TEST(PartitionTest, Errors) {
   GlobalProgram program = ProgramOf(

@@ -334,4 +334,6 @@ def batches_with_names(devices):
     x = put(mesh, f32(4, 6, 8), "a")
     inner = lambda r: lax.with_sharding_constraint(jnp.tanh(r @ r.T), NamedSharding(mesh, P("b"))).sum(0)
     mapped = jax.shard_map(lambda r: lax.psum(r * 2, "b"), mesh=mesh, in_specs=P(None, "b"), out_specs=P())
-    return jax.jit(jax.vmap(inner, spmd_axis_name="a"))(x), jax.jit(jax.vmap(mapped, spmd_axis_name="a"))(x), jax.jit(jax.vmap(mapped))(x)
+    square = put(mesh, f32(4, 4, seed=1), "a", "b")
+    slope = jax.grad(jax.shard_map(lambda r: jnp.sin(r.sum()), mesh=mesh, in_specs=P("b"), out_specs=P(), check_vma=False))
+    return jax.vmap(slope, spmd_axis_name="a")(square), jax.jit(jax.vmap(inner, spmd_axis_name="a"))(x), jax.jit(jax.vmap(mapped, spmd_axis_name="a"))(x), jax.jit(jax.vmap(mapped))(x)
