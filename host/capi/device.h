@@ -19,6 +19,7 @@
 #include "absl/types/span.h"
 #include "host/capi/handles.h"
 #include "host/capi/program.h"
+#include "host/profile/cores.h"
 #include "host/profile/module_recorder.h"
 #include "host/profile/profile.h"
 #include "host/runtime/client.h"
@@ -38,9 +39,11 @@ struct Event {
 struct Timeline {
   // What the profile reads, of StableHLO.
   std::unique_ptr<profile::Joined> joined;
+  std::unique_ptr<profile::JoinedCores> joined_cores;
   profile::Profile profile;
   std::vector<systole_layer> layers;
   std::vector<Event> events;
+  std::vector<int32_t> layer_cores, event_cores;  // of each of them
 };
 
 class Device {
@@ -81,11 +84,15 @@ class Device {
   absl::Status RunModule(absl::Span<const systole_array> inputs,
                          absl::Span<const systole_array> outputs);
   absl::Status Use(std::shared_ptr<const Program> program);
+  // Opens as many cores as the module needs, in place of those that there are.
+  absl::Status OpenCores(const runtime::WholeProgram& module,
+                         const std::string& name);
   void Forget();
   bool Interrupted();
   absl::Status MakeTimeline();
   absl::StatusOr<Timeline> TimelineOfModel();
   absl::StatusOr<Timeline> TimelineOfModule();
+  absl::StatusOr<Timeline> TimelineOfCores();
 
   std::mutex mutex_;
   bool profiled_ = false;
@@ -93,8 +100,9 @@ class Device {
   void* user_ = nullptr;
   std::chrono::steady_clock::time_point asked_;
 
-  Probe probe_;                      // of a model's programs
-  profile::ModuleRecorder modules_;  // of a module's
+  Probe probe_;                                    // of a model's programs
+  profile::ModuleRecorder modules_;                // of a module's
+  std::unique_ptr<profile::CoresRecorder> cores_;  // of one on several cores
   std::unique_ptr<systole::Device> core_;
   std::unique_ptr<runtime::Client> client_;
 

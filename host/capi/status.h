@@ -92,6 +92,14 @@ absl::Status CheckPointer(const T* pointer, const char* name) {
   return absl::InvalidArgumentError(absl::StrCat(name, " is NULL"));
 }
 
+template <typename List>
+absl::Status CheckIndex(const char* what, int64_t index, const List& list) {
+  const auto count = static_cast<int64_t>(std::size(list));
+  if (index >= 0 && index < count) return absl::OkStatus();
+  return absl::OutOfRangeError(
+      absl::StrCat(what, " ", index, "; there are ", count));
+}
+
 }  // namespace systole::capi
 
 #endif  // SYSTOLE_HOST_CAPI_STATUS_H_

@@ -12,7 +12,6 @@
 #include "host/capi/processor.h"
 #include "host/capi/program.h"
 #include "host/capi/status.h"
-#include "host/files/write_file.h"
 #include "systole/gen/csr.h"
 #include "systole/gen/presets.h"
 
@@ -70,18 +69,6 @@ systole_status CodeOf(absl::StatusCode code) {
   }
 }
 
-absl::Status Beyond(const char* what, int64_t index, int64_t count) {
-  return absl::OutOfRangeError(
-      absl::StrCat(what, " ", index, "; there are ", count));
-}
-
-template <typename List>
-absl::Status CheckIndex(const char* what, int64_t index, const List& list) {
-  const auto count = static_cast<int64_t>(list.size());
-  return index >= 0 && index < count ? absl::OkStatus()
-                                     : Beyond(what, index, count);
-}
-
 absl::StatusOr<systole_compile_options> Read(
     const systole_compile_options* options) {
   return ReadOptions(options, kCompileDefaults, "systole_compile_options",
@@ -114,16 +101,6 @@ systole_status DescribeTensor(const systole_program* handle, const char* what,
     if (absl::Status s = CheckIndex(what, index, tensors); !s.ok()) return s;
     *out = (*program)->Describe(tensors[index]);
     return absl::OkStatus();
-  });
-}
-
-// Calls `use` with the timeline of a device's last run.
-template <typename Use>
-systole_status WithTimeline(systole_device* handle, Use&& use) {
-  return Guard([&]() -> absl::Status {
-    const auto device = Devices().Find(handle);
-    if (!device.ok()) return device.status();
-    return (*device)->WithTimeline(use);
   });
 }
 
@@ -334,67 +311,5 @@ systole_status systole_device_get_counters(systole_device* handle,
       return absl::InvalidArgumentError(absl::StrCat(count, " counters"));
     if (absl::Status s = CheckPointer(values, "values"); !s.ok()) return s;
     return (*device)->Counters({values, static_cast<size_t>(count)});
-  });
-}
-
-systole_status systole_device_num_layers(systole_device* handle,
-                                         int64_t* count) {
-  return WithTimeline(handle, [&](const Timeline& timeline) {
-    if (absl::Status s = CheckPointer(count, "count"); !s.ok()) return s;
-    *count = static_cast<int64_t>(timeline.layers.size());
-    return absl::OkStatus();
-  });
-}
-
-systole_status systole_device_layer(systole_device* handle, int64_t index,
-                                    systole_layer* layer) {
-  return WithTimeline(handle, [&](const Timeline& timeline) {
-    if (absl::Status s = CheckPointer(layer, "layer"); !s.ok()) return s;
-    if (absl::Status s = CheckIndex("layer", index, timeline.layers); !s.ok())
-      return s;
-    *layer = timeline.layers[index];
-    return absl::OkStatus();
-  });
-}
-
-systole_status systole_device_num_events(systole_device* handle,
-                                         int64_t* count) {
-  return WithTimeline(handle, [&](const Timeline& timeline) {
-    if (absl::Status s = CheckPointer(count, "count"); !s.ok()) return s;
-    *count = static_cast<int64_t>(timeline.events.size());
-    return absl::OkStatus();
-  });
-}
-
-systole_status systole_device_event(systole_device* handle, int64_t index,
-                                    systole_event* event) {
-  return WithTimeline(handle, [&](const Timeline& timeline) {
-    if (absl::Status s = CheckPointer(event, "event"); !s.ok()) return s;
-    if (absl::Status s = CheckIndex("event", index, timeline.events); !s.ok())
-      return s;
-    *event = timeline.events[index].event;
-    return absl::OkStatus();
-  });
-}
-
-systole_status systole_device_write_profile(systole_device* handle,
-                                            const char* format,
-                                            const char* path) {
-  return WithTimeline(handle, [&](const Timeline& timeline) -> absl::Status {
-    namespace profile = systole::profile;
-    if (absl::Status s = CheckPointer(format, "format"); !s.ok()) return s;
-    if (absl::Status s = CheckPointer(path, "path"); !s.ok()) return s;
-    const std::string wanted = format;
-    if (wanted == "html")
-      return systole::WriteFile(profile::PageOf(timeline.profile), path);
-    if (wanted == "perfetto")
-      return systole::WriteFile(profile::PerfettoTraceOf(timeline.profile),
-                                path);
-    if (wanted == "xspace")
-      return systole::WriteFile(profile::XSpaceOf(timeline.profile), path);
-    if (wanted == "json")
-      return systole::WriteFile(profile::JsonOf(timeline.profile), path);
-    return absl::InvalidArgumentError(absl::StrCat(
-        "format '", wanted, "'; there are html, perfetto, xspace, json"));
   });
 }

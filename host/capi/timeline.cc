@@ -34,6 +34,40 @@ void AppendEvents(const systole::Program& program,
   }
 }
 
+absl::Status NothingRan(const Program& program) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      program.name(), ": no part of it ran on the core: nothing to profile"));
+}
+
+std::string CommandOf(const Program& program, const Preset& preset,
+                      int devices) {
+  return absl::StrCat("systole run ", ShellWord(program.source()),
+                      " --random 1 --preset ", std::string(preset.name),
+                      devices > 1 ? absl::StrCat(" --devices ", devices) : "");
+}
+
+// A core's programs, which were joined.
+void AppendCore(const profile::Joined& joined,
+                profile::ModuleRecorder& recorder, Timeline& timeline) {
+  timeline.profile.programs.push_back(
+      {&joined.program, &joined.recording, joined.analysis, joined.starts});
+  size_t next = 0;  // of the joined layers
+  for (size_t i = 0; i < joined.starts.size(); ++i) {
+    const auto number = static_cast<int32_t>(i);
+    const systole::Program& program = recorder.programs()[i];
+    const auto first = static_cast<int32_t>(timeline.layers.size());
+    AppendEvents(
+        program, recorder.recordings()[i], number,
+        [&](int tag) { return tag >= 0 ? first + tag : -1; }, timeline.events);
+    for (size_t l = 0; l < program.layers.size(); ++l, ++next) {
+      const LayerInfo& layer = joined.program.layers[next];
+      timeline.layers.push_back({layer.name.c_str(), layer.op.c_str(), number,
+                                 joined.analysis.layers[next].cycles,
+                                 layer.macs});
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Timeline> Device::TimelineOfModel() {
@@ -75,11 +109,7 @@ absl::StatusOr<Timeline> Device::TimelineOfModel() {
 // Each kernel of the programs is a layer.
 absl::StatusOr<Timeline> Device::TimelineOfModule() {
   const Preset& preset = client_->preset();
-  if (modules_.programs().empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(program_->name(),
-                     ": no part of it ran on the core: nothing to profile"));
-  }
+  if (modules_.programs().empty()) return NothingRan(*program_);
   absl::StatusOr<profile::Joined> joined = modules_.Join(preset);
   if (!joined.ok()) return joined.status();
   Timeline timeline;
@@ -87,27 +117,29 @@ absl::StatusOr<Timeline> Device::TimelineOfModule() {
   profile::Profile& profile = timeline.profile;
   profile.model = program_->name();
   profile.preset = &preset;
-  profile.command =
-      absl::StrCat("systole run ", ShellWord(program_->source()),
-                   " --random 1 --preset ", std::string(preset.name));
-  profile.programs.push_back(
-      {&timeline.joined->program, &timeline.joined->recording,
-       timeline.joined->analysis, timeline.joined->starts});
-  const std::vector<LayerInfo>& layers = timeline.joined->program.layers;
-  for (size_t i = 0; i < modules_.programs().size(); ++i) {
-    const auto number = static_cast<int32_t>(i);
-    const systole::Program& program = modules_.programs()[i];
-    const auto first = static_cast<int32_t>(timeline.layers.size());
-    AppendEvents(
-        program, modules_.recordings()[i], number,
-        [&](int tag) { return tag >= 0 ? first + tag : -1; }, timeline.events);
-    for (size_t l = 0; l < program.layers.size(); ++l) {
-      const LayerInfo& layer = layers[timeline.layers.size()];
-      timeline.layers.push_back(
-          {layer.name.c_str(), layer.op.c_str(), number,
-           timeline.joined->analysis.layers[timeline.layers.size()].cycles,
-           layer.macs});
-    }
+  profile.command = CommandOf(*program_, preset, 1);
+  AppendCore(*timeline.joined, modules_, timeline);
+  return timeline;
+}
+
+absl::StatusOr<Timeline> Device::TimelineOfCores() {
+  if (cores_->started() == 0) return NothingRan(*program_);
+  absl::StatusOr<profile::JoinedCores> joined = cores_->Join();
+  if (!joined.ok()) return joined.status();
+  Timeline timeline;
+  timeline.joined_cores =
+      std::make_unique<profile::JoinedCores>(*std::move(joined));
+  profile::Profile& profile = timeline.profile;
+  profile.model = program_->name();
+  profile.preset = &client_->preset();
+  profile.command = CommandOf(*program_, client_->preset(), client_->devices());
+  profile.cores = timeline.joined_cores.get();
+  for (size_t c = 0; c < profile.cores->cores.size(); ++c) {
+    AppendCore(profile.cores->cores[c], cores_->of_core(c), timeline);
+    timeline.layer_cores.resize(timeline.layers.size(),
+                                static_cast<int32_t>(c));
+    timeline.event_cores.resize(timeline.events.size(),
+                                static_cast<int32_t>(c));
   }
   return timeline;
 }

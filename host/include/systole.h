@@ -288,7 +288,9 @@ SYSTOLE_API systole_status systole_device_get_counters(systole_device* device,
 /* With systole_device_options.profile, of the last batch of a model. Of the
  * last run of StableHLO, each program of the core, a product or a kernel, is a
  * layer; of more than 2000 the first are recorded. What runs on the host alone
- * is SYSTOLE_FAILED_PRECONDITION. */
+ * is SYSTOLE_FAILED_PRECONDITION. A program for several devices is recorded on
+ * cores whose chips have links ("minichip", "litechip", "v2chip"); on others
+ * its run is SYSTOLE_FAILED_PRECONDITION. */
 
 /* A layer's work. Cycles of all layers add up to the program's but for what
  * comes behind the last descriptor. */
@@ -317,11 +319,19 @@ SYSTOLE_API systole_status systole_device_num_layers(systole_device* device,
 SYSTOLE_API systole_status systole_device_layer(systole_device* device,
                                                 int64_t index,
                                                 systole_layer* layer);
+/* The core of a program on several devices, from 0 on; else 0. Its layers come
+ * together, and programs count from 0 on for each core. */
+SYSTOLE_API systole_status systole_device_layer_core(systole_device* device,
+                                                     int64_t index,
+                                                     int32_t* core);
 SYSTOLE_API systole_status systole_device_num_events(systole_device* device,
                                                      int64_t* count);
 SYSTOLE_API systole_status systole_device_event(systole_device* device,
                                                 int64_t index,
                                                 systole_event* event);
+SYSTOLE_API systole_status systole_device_event_core(systole_device* device,
+                                                     int64_t index,
+                                                     int32_t* core);
 /* format: "html" (the page of docs/profile.md), "perfetto", "xspace", "json".
  */
 SYSTOLE_API systole_status systole_device_write_profile(systole_device* device,

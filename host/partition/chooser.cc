@@ -28,7 +28,10 @@ void Chooser::Suggest(int result, const Sharding& sharding) {
 }
 
 void Chooser::Use(size_t operand, const Sharding& sharding) {
-  Take(rule_.operands[operand], sharding);
+  const std::vector<int>& dims = rule_.operands[operand];
+  for (size_t d = 0; d < dims.size(); ++d)
+    whole_ = whole_ || (dims[d] == kWhole && !sharding.dims[d].empty());
+  Take(dims, sharding);
 }
 
 bool Chooser::Take(const std::vector<int>& dims, const Sharding& sharding) {
@@ -40,7 +43,10 @@ bool Chooser::Take(const std::vector<int>& dims, const Sharding& sharding) {
       Parts& own = division_.factors[factor];
       if (!own.empty()) continue;
       Parts parts = sharding.dims[d];
-      while (!parts.empty() && !Fits(factor, parts)) parts.pop_back();
+      while (!parts.empty() && !Fits(factor, parts)) {
+        parts.pop_back();
+        uneven_ = true;
+      }
       const bool free = std::none_of(
           division_.factors.begin(), division_.factors.end(),
           [&](const Parts& other) { return Overlap(other, parts); });

@@ -34,6 +34,11 @@ class Chooser {
   void Suggest(int result, const Sharding& sharding);
   void Use(size_t operand, const Sharding& sharding);
   const Division& division() const { return division_; }
+  // Whether a dimension that is divided has no factor.
+  bool whole() const { return whole_; }
+  // Whether a size that is no multiple stays whole, or in fewer tiles than the
+  // shardings have.
+  bool uneven() const { return uneven_; }
 
  private:
   // False: the sharding's devices are in another order than those chosen.
@@ -46,6 +51,7 @@ class Chooser {
   Division division_;
   std::vector<bool> fixed_;
   bool chosen_ = false;  // the order of devices is that of a sharding
+  bool whole_ = false, uneven_ = false;
 };
 
 }  // namespace systole::partition

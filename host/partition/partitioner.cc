@@ -3,6 +3,7 @@
 #include "host/partition/partitioner.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -40,13 +41,7 @@ class Partitioner {
     for (const Node* input : program_.module->inputs()) {
       const Suggestion& given = program_.inputs[next++];
       Sharding sharding = Sharding::Replicated(input->type.rank());
-      if (given) sharding = Normalised(*given);
-      if (Fitted(sharding, input->type.shape) != sharding) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "parameter '", input->attr<ir::ParameterAttributes>().name, "', ",
-            ir::TypeText(input->type), ", is not divided evenly by ",
-            HloText(sharding, program_.devices)));
-      }
+      if (given) sharding = FittedTo(*input, *given, input->type);
       Node copy = *input;
       copy.type = TileType(input->type, sharding);
       copy.attr<ir::ParameterAttributes>().replicated =
@@ -61,8 +56,9 @@ class Partitioner {
       const ir::Output& output = program_.module->outputs[i];
       const Tiles& tiles = values.at({output.node.node, output.node.index});
       const Sharding sharding =
-          program_.outputs[i] ? Fitted(*program_.outputs[i], tiles.whole.shape)
-                              : tiles.sharding;
+          program_.outputs[i]
+              ? FittedTo(*output.node.node, *program_.outputs[i], tiles.whole)
+              : tiles.sharding;
       scope.module().outputs.push_back(
           {output.name, Bring(scope, values, output.node, sharding),
            output.stored});
@@ -70,6 +66,7 @@ class Partitioner {
     }
     scope.module().RemoveUnused();
     SinkSums(scope.module(), numbers_.sums);
+    for (const Node* node : uneven_) ++local_.uneven[ir::OpName(node->op)];
     return ir::Verify(scope.module());
   }
 
@@ -78,9 +75,16 @@ class Partitioner {
 
   Suggestion Suggested(const Node& node, int result) const {
     const auto found = program_.suggested.find(&node);
-    if (found == program_.suggested.end() || !found->second[result])
-      return std::nullopt;
-    return Fitted(*found->second[result], node.result_type(result).shape);
+    return found == program_.suggested.end() ? std::nullopt
+                                             : found->second[result];
+  }
+
+  // The part of a sharding that divides the value of a node evenly.
+  Sharding FittedTo(const Node& node, const Sharding& sharding,
+                    const Type& whole) {
+    Sharding fitted = Fitted(sharding, whole.shape);
+    if (fitted != Normalised(sharding)) uneven_.insert(&node);
+    return fitted;
   }
 
   // A value in tiles. A broadcast or a count is made in them, rather than cut.
@@ -141,7 +145,7 @@ class Partitioner {
     const Sharding& sharding = program_.marks.at(&node);
     const Type& whole = target == kToWhole ? node.type : operand.type();
     if (target == kConstraint) {
-      const Sharding fitted = Fitted(sharding, whole.shape);
+      const Sharding fitted = FittedTo(*operand.node, sharding, whole);
       return std::vector<Tiles>{
           {Bring(scope, values, operand, fitted), fitted, whole}};
     }
@@ -155,9 +159,9 @@ class Partitioner {
           " into ", ir::TypeText(part)));
     }
     // What is divided along other axes stays so, within the tiles.
-    const Sharding& own = values.at({operand.node, operand.index}).sharding;
     const Sharding within =
-        target == kToTiles ? WithoutParts(own, sharding, node.type.shape) : own;
+        WithoutParts(values.at({operand.node, operand.index}).sharding,
+                     sharding, part.shape);
     Sharding all = sharding;
     for (size_t d = 0; d < all.dims.size(); ++d) {
       all.dims[d].insert(all.dims[d].end(), within.dims[d].begin(),
@@ -186,20 +190,18 @@ class Partitioner {
       chooser.Use(i, values.at({operand.node, operand.index}).sharding);
     }
     const Division& division = chooser.division();
+    if (chooser.whole()) ++local_.whole[ir::OpName(node.op)];
+    if (chooser.uneven()) uneven_.insert(&node);
     const Parts kept = PartsOfSum(node, rule, division, suggested, values);
     Node copy = node;
-    bool whole = false;
     std::vector<Type> operand_types;
     for (size_t i = 0; i < node.operands.size(); ++i) {
       const Value& operand = node.operands[i];
       Sharding to = division.Of(rule.operands[i]);
       if (node.op == Op::kHloAdd) to.unreduced = kept;
-      const Sharding& from = values.at({operand.node, operand.index}).sharding;
-      whole = whole || LosesWhole(rule.operands[i], from);
       copy.operands[i] = Bring(scope, values, operand, to);
       operand_types.push_back(copy.operands[i].type());
     }
-    if (whole) ++local_.whole[ir::OpName(node.op)];
     std::vector<Sharding> shardings;
     for (int r = 0; r < node.results(); ++r) {
       shardings.push_back(division.Of(rule.results[r]));
@@ -266,14 +268,6 @@ class Partitioner {
     return same ? suggested[0]->unreduced : Parts();
   }
 
-  // Whether a dimension that was divided has no factor.
-  static bool LosesWhole(const std::vector<int>& dims, const Sharding& from) {
-    for (size_t d = 0; d < dims.size(); ++d) {
-      if (dims[d] == kWhole && !from.dims[d].empty()) return true;
-    }
-    return false;
-  }
-
   const Node* AddCopy(Node copy, Scope& scope) {
     copy.name = absl::StrCat(copy.name, ".", numbers_.names++);
     return scope.module().Add(std::move(copy));
@@ -319,7 +313,8 @@ class Partitioner {
       const bool is_carried = static_cast<int>(i) < node.results();
       if (is_carried) {
         const Suggestion suggested = Suggested(node, static_cast<int>(i));
-        const Sharding to = suggested ? *suggested : tiles.sharding;
+        const Sharding to = suggested ? FittedTo(node, *suggested, tiles.whole)
+                                      : tiles.sharding;
         tiles = {Bring(scope, values, operand, to), to, tiles.whole};
         carried.push_back(to);
       }
@@ -349,8 +344,11 @@ class Partitioner {
     copy.operands[0] =
         Bring(scope, values, node.operands[0], Sharding::Replicated(0));
     std::vector<Suggestion> results;
-    for (int r = 0; r < node.results(); ++r)
+    for (int r = 0; r < node.results(); ++r) {
       results.push_back(Suggested(node, r));
+      if (results[r])
+        results[r] = FittedTo(node, *results[r], node.result_type(r));
+    }
     for (auto& own : copy.regions) {
       auto region = Region(*own, parameters, results);
       if (!region.ok()) return region.status();
@@ -379,6 +377,7 @@ class Partitioner {
   LocalProgram& local_;
   Numbers numbers_;
   Known known_;
+  std::set<const Node*> uneven_;
   // Broadcasts and counts that were made in tiles.
   std::map<std::tuple<const Scope*, const Node*, std::string>, Tiles> made_;
 };

@@ -53,10 +53,13 @@ struct LocalProgram {
   std::vector<Sharding> inputs, outputs;  // of parameters and outputs
   // What every device computes whole although operands were divided.
   std::map<std::string, int64_t> whole;
+  // Whose sizes are no multiples of the tiles of their shardings. They are
+  // whole, or in as many tiles as divide them.
+  std::map<std::string, int64_t> uneven;
 };
 
-// Errors: InvalidArgument, for a sharding that does not divide a parameter or a
-// marked value evenly.
+// Errors: InvalidArgument, for a sharding that does not divide a value evenly
+// of which a part of the program has tiles.
 absl::StatusOr<LocalProgram> Partition(const GlobalProgram& program);
 
 }  // namespace systole::partition

@@ -59,8 +59,9 @@ PJRT_Error* FromHost(PJRT_Client_BufferFromHostBuffer_Args* args) {
           type.shape.push_back(2);
           strides.push_back(ir::ElementBytes(type.element));
         }
-        PJRT_Device* device =
-            args->memory != nullptr ? args->memory->device : args->device;
+        PJRT_Memory* const memory =
+            args->memory != nullptr ? args->memory : &args->device->memory;
+        const PJRT_Device* device = memory->device;
         const auto* data = static_cast<const uint8_t*>(args->data);
         std::vector<uint8_t> gathered;
         if (args->num_byte_strides != 0 && type.elements() != 0 &&
@@ -71,8 +72,9 @@ PJRT_Error* FromHost(PJRT_Client_BufferFromHostBuffer_Args* args) {
         ir::Literal value =
             ir::Literal::FromBytes(type.element, type.elements(), data);
         args->buffer = Wrap(
-            device,
-            std::make_shared<Buffer>(*device->device, type, std::move(value)),
+            memory,
+            std::make_shared<Buffer>(*device->device, type, std::move(value),
+                                     PlaceOf(memory->kind)),
             is_complex);
         // The bytes have been copied already.
         args->done_with_host_buffer = Wrap(Event::Ready());
@@ -125,12 +127,12 @@ PJRT_Error* Size(PJRT_Buffer_OnDeviceSizeInBytes_Args* args) {
 }
 
 PJRT_Error* DeviceOf(PJRT_Buffer_Device_Args* args) {
-  args->device = args->buffer->device;
+  args->device = args->buffer->memory->device;
   return nullptr;
 }
 
 PJRT_Error* MemoryOf(PJRT_Buffer_Memory_Args* args) {
-  args->memory = &args->buffer->device->memory;
+  args->memory = args->buffer->memory;
   return nullptr;
 }
 
@@ -267,26 +269,27 @@ PJRT_Error* RawToHost(PJRT_Buffer_CopyRawToHost_Args* args) {
       });
 }
 
-// Copies to another device as soon as the value is available.
-absl::StatusOr<PJRT_Buffer*> Copy(const PJRT_Buffer* from, PJRT_Device* to) {
+// Copies to another memory as soon as the value is available.
+absl::StatusOr<PJRT_Buffer*> Copy(const PJRT_Buffer* from, PJRT_Memory& to) {
   if (absl::Status s = CheckAlive(from); !s.ok()) return s;
-  auto copy = std::make_shared<Buffer>(*to->device, from->type);
+  auto copy = std::make_shared<Buffer>(*to.device->device, from->type,
+                                       PlaceOf(to.kind));
   from->buffer->ready()->OnReady(
       [copy, source = from->buffer](const absl::Status&) {
         copy->Set(runtime::Guarded([&] { return source->Await(); }));
       });
-  return Wrap(to, std::move(copy), from->is_complex);
+  return Wrap(&to, std::move(copy), from->is_complex);
 }
 
 PJRT_Error* CopyToDevice(PJRT_Buffer_CopyToDevice_Args* args) {
-  absl::StatusOr<PJRT_Buffer*> copy = Copy(args->buffer, args->dst_device);
+  absl::StatusOr<PJRT_Buffer*> copy =
+      Copy(args->buffer, args->dst_device->memory);
   if (copy.ok()) args->dst_buffer = *copy;
   return Wrap(copy.status());
 }
 
 PJRT_Error* CopyToMemory(PJRT_Buffer_CopyToMemory_Args* args) {
-  absl::StatusOr<PJRT_Buffer*> copy =
-      Copy(args->buffer, args->dst_memory->device);
+  absl::StatusOr<PJRT_Buffer*> copy = Copy(args->buffer, *args->dst_memory);
   if (copy.ok()) args->dst_buffer = *copy;
   return Wrap(copy.status());
 }
@@ -311,10 +314,10 @@ PJRT_Error* Decrease(PJRT_Buffer_DecreaseExternalReferenceCount_Args*) {
 
 }  // namespace
 
-PJRT_Buffer* Wrap(PJRT_Device* device, std::shared_ptr<Buffer> buffer,
+PJRT_Buffer* Wrap(PJRT_Memory* memory, std::shared_ptr<Buffer> buffer,
                   bool is_complex) {
   auto made = std::make_unique<PJRT_Buffer>();
-  made->device = device;
+  made->memory = memory;
   made->type = buffer->type();
   made->buffer = std::move(buffer);
   made->is_complex = is_complex;

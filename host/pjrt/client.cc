@@ -164,12 +164,17 @@ PJRT_Error* ClientCreate(PJRT_Client_Create_Args* args) {
       auto device = std::make_unique<PJRT_Device>();
       Describe(id, made->client->devices(), made->client->preset(),
                device->description);
-      device->memory.device = device.get();
-      device->memory.text =
-          absl::StrCat("SystoleMemory(id=", id, ", kind=", kMemoryKind, ")");
       device->device = &made->client->device(id);
       made->device_list.push_back(device.get());
-      made->memory_list.push_back(&device->memory);
+      for (int kind = 0; kind < 3; ++kind) {
+        PJRT_Memory& memory = *device->memories[kind];
+        memory.device = device.get();
+        memory.id = kind * made->client->devices() + id;
+        memory.kind = kind;
+        memory.text = absl::StrCat("SystoleMemory(id=", memory.id,
+                                   ", kind=", kMemoryKinds[kind], ")");
+        made->memory_list.push_back(&memory);
+      }
       made->topology.descriptions.push_back(&device->description);
       made->devices.push_back(std::move(device));
     }

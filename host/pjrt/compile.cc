@@ -7,13 +7,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "host/files/write_file.h"
 #include "host/partition/partitioner.h"
@@ -21,6 +21,7 @@
 #include "host/pjrt/manual.h"
 #include "host/pjrt/objects.h"
 #include "host/pjrt/program_text.h"
+#include "host/pjrt/report.h"
 #include "host/program/format.h"
 
 namespace systole::pjrt {
@@ -70,9 +71,48 @@ void DescribeResults(PJRT_Executable& executable) {
     executable.dims.insert(executable.dims.end(), shape.begin(),
                            shape.end() - (is_complex ? 1 : 0));
     executable.ranks.push_back(shape.size() - (is_complex ? 1 : 0));
-    executable.memory_kinds.push_back(kMemoryKind);
-    executable.memory_kind_sizes.push_back(std::strlen(kMemoryKind));
+    const char* const kind = kMemoryKinds[executable.memories[i]];
+    executable.memory_kinds.push_back(kind);
+    executable.memory_kind_sizes.push_back(std::strlen(kind));
   }
+}
+
+// The memories that the program's results go to.
+absl::Status ReadMemories(const import::StableHloProgram& program,
+                          std::vector<int>& memories) {
+  for (size_t i = 0; i < program.results.size(); ++i) {
+    const std::string& kind = program.results[i].memory_kind;
+    const auto found = kind.empty() ? std::begin(kMemoryKinds)
+                                    : std::find(std::begin(kMemoryKinds),
+                                                std::end(kMemoryKinds), kind);
+    if (found == std::end(kMemoryKinds)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          program.module->name, ": result ", i, " is to be in the memory '",
+          kind, "'; there are ", absl::StrJoin(kMemoryKinds, ", ")));
+    }
+    memories.push_back(static_cast<int>(found - std::begin(kMemoryKinds)));
+  }
+  return absl::OkStatus();
+}
+
+// What jax's cost_analysis() tells, of each device: floating-point operations
+// of products, and bytes between the memory and the unified buffer.
+void DescribeCosts(PJRT_Executable& executable) {
+  const runtime::ModulePlacement& placement =
+      executable.executable->placement();
+  const auto add = [&](const char* name, int64_t number) {
+    PJRT_NamedValue value;
+    std::memset(&value, 0, sizeof(value));
+    value.struct_size = PJRT_NamedValue_STRUCT_SIZE;
+    value.name = name;
+    value.name_size = std::strlen(name);
+    value.type = PJRT_NamedValue_kFloat;
+    value.float_value = static_cast<float>(number);
+    value.value_size = 1;
+    executable.costs.push_back(value);
+  };
+  add("flops", 2 * placement.array.macs);
+  add("bytes accessed", placement.moved_bytes);
 }
 
 // With SYSTOLE_DUMP=FOLDER, writes each program there as received; and as
@@ -87,39 +127,6 @@ absl::Status Dump(absl::string_view code, int number, const char* kind = "") {
              ? status
              : absl::Status(status.code(),
                             absl::StrCat("SYSTOLE_DUMP: ", status.message()));
-}
-
-// Reports what runs on the host: by default once that something does; with
-// SYSTOLE_REPORT=1 the shares of each program.
-void Report(const PJRT_Executable& executable, const std::string& whole) {
-  const runtime::ModulePlacement& placement =
-      executable.executable->placement();
-  const char* wanted = std::getenv("SYSTOLE_REPORT");
-  if (wanted != nullptr && *wanted != '\0' && *wanted != '0') {
-    std::fprintf(stderr, "systole: %s\n",
-                 runtime::PlacementText(executable.name, placement).c_str());
-    if (!whole.empty()) {
-      std::fprintf(stderr, "  every device computes the whole of: %s\n",
-                   whole.c_str());
-    }
-    if (const std::string slow = runtime::SlowKernelsText(placement);
-        !slow.empty()) {
-      std::fprintf(stderr, "  %s\n",
-                   absl::StrReplaceAll(slow, {{"\n", "\n  "}}).c_str());
-    }
-    return;
-  }
-  static std::atomic<bool> said{false}, said_exchange{false};
-  if (placement.collectives.operations > 0 && !said_exchange.exchange(true)) {
-    std::fprintf(stderr,
-                 "systole: the devices exchange values through the host's "
-                 "memory; SYSTOLE_REPORT=1 tells how many\n");
-  }
-  if (placement.host.operations == 0 || said.exchange(true)) return;
-  std::fprintf(stderr,
-               "systole: a part of this program runs on the host, not on the "
-               "core; SYSTOLE_REPORT=1 lists what does, "
-               "SYSTOLE_FALLBACK=error refuses them\n");
 }
 
 // The program; one of several partitions with what Shardy suggests, unless the
@@ -166,7 +173,7 @@ std::string TilesText(partition::Sharding sharding, bool is_complex,
 // Replaces the module by that of each partition.
 absl::Status Divide(const CompileOptions& options, const PJRT_Executable& made,
                     import::StableHloProgram& program, Shardings& shardings,
-                    std::string& whole) {
+                    Undivided& undivided) {
   if (program.num_partitions != options.partitions) {
     return absl::InvalidArgumentError(absl::StrCat("a program of ",
                                                    program.num_partitions,
@@ -192,10 +199,10 @@ absl::Status Divide(const CompileOptions& options, const PJRT_Executable& made,
     shardings.outputs.push_back(TilesText(
         local->outputs[i], made.complex_results[i], options.partitions));
   }
-  whole = absl::StrJoin(local->whole, ", ",
-                        [](std::string* out, const auto& entry) {
-                          absl::StrAppend(out, entry.first, " ", entry.second);
-                        });
+  const auto text = [](const std::map<std::string, int64_t>& counts) {
+    return absl::StrJoin(counts, ", ", absl::PairFormatter(" "));
+  };
+  undivided = {text(local->whole), text(local->uneven)};
   program.module = std::move(local->module);
   return absl::OkStatus();
 }
@@ -228,10 +235,11 @@ absl::StatusOr<PJRT_LoadedExecutable*> Load(
   }
   for (const ir::Output& output : program->module->outputs)
     made->complex_results.push_back(output.stored == ir::kComplexStored);
-  Shardings shardings;
-  std::string whole;
+  s = ReadMemories(*program, made->memories);
+  if (!s.ok()) return s;
+  Undivided undivided;
   if (options->partitions > 1 || program->num_partitions > 1) {
-    s = Divide(*options, *made, *program, shardings, whole);
+    s = Divide(*options, *made, *program, made->shardings, undivided);
     if (!s.ok()) {
       return absl::Status(s.code(),
                           absl::StrCat(made->name, ": ", s.message()));
@@ -243,11 +251,15 @@ absl::StatusOr<PJRT_LoadedExecutable*> Load(
                               static_cast<int>(options->partitions)});
   if (!executable.ok()) return executable.status();
   (*executable)->Keep(UseOfCalls((*executable)->module()));
+  std::vector<runtime::Memory> places;
+  for (const int kind : made->memories) places.push_back(PlaceOf(kind));
+  (*executable)->PlaceResults(std::move(places));
   made->executable = *std::move(executable);
   made->options = *std::move(options);
-  made->text = TextOf(*made, shardings);
+  made->text = TextOf(*made, false);
   DescribeResults(*made);
-  Report(*made, whole);
+  DescribeCosts(*made);
+  Report(*made, undivided);
   loaded->client = &client;
   loaded->executable = std::move(made);
   return loaded.release();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Field numbers: CompileOptionsProto.executable_build_options = 3; in it
-// num_replicas = 4, num_partitions = 5, device_assignment = 9; in that
+// Field numbers: CompileOptionsProto.env_option_overrides = 7, entries of a map
+// with their names in 1. CompileOptionsProto.executable_build_options = 3; in
+// it num_replicas = 4, num_partitions = 5, device_assignment = 9; in that
 // computation_devices = 3 (one per partition), each with replica_device_ids =
 // 1.
 #include "host/pjrt/compile_options.h"
@@ -127,11 +128,23 @@ void AppendVarint(uint64_t value, std::string& out) {
 
 absl::StatusOr<CompileOptions> ParseCompileOptions(std::string_view bytes) {
   constexpr int64_t kMost = 4096;
+  constexpr std::string_view kXla = "xla_";
   CompileOptions options;
   std::string_view build, assignment;
   Fields fields(bytes);
   while (fields.Next()) {
     if (fields.number() == 3) build = fields.content();
+    if (fields.number() != 7) continue;
+    Fields option(fields.content());
+    while (option.Next()) {
+      if (option.number() == 1 &&
+          option.content().substr(0, kXla.size()) != kXla) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "No such compile option: '", std::string(option.content()),
+            "'; those of XLA (xla_...) are taken and have no effect"));
+      }
+    }
+    if (!option.ok()) return Broken();
   }
   Fields inner(build);
   while (inner.Next()) {

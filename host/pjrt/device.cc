@@ -3,6 +3,7 @@
 //
 // Devices, their descriptions and memories.
 #include <cstring>
+#include <iterator>
 
 #include "host/pjrt/objects.h"
 
@@ -61,7 +62,7 @@ PJRT_Error* LocalHardwareId(PJRT_Device_LocalHardwareId_Args* args) {
 
 PJRT_Error* Memories(PJRT_Device_AddressableMemories_Args* args) {
   args->memories = args->device->memories;
-  args->num_memories = 1;
+  args->num_memories = std::size(args->device->memories);
   return nullptr;
 }
 
@@ -85,18 +86,18 @@ PJRT_Error* MemoryStats(PJRT_Device_MemoryStats_Args* args) {
 }
 
 PJRT_Error* MemoryId(PJRT_Memory_Id_Args* args) {
-  args->id = args->memory->device->description.id;
+  args->id = args->memory->id;
   return nullptr;
 }
 
 PJRT_Error* MemoryKind(PJRT_Memory_Kind_Args* args) {
-  args->kind = kMemoryKind;
-  args->kind_size = std::strlen(kMemoryKind);
+  args->kind = kMemoryKinds[args->memory->kind];
+  args->kind_size = std::strlen(args->kind);
   return nullptr;
 }
 
 PJRT_Error* MemoryKindId(PJRT_Memory_Kind_Id_Args* args) {
-  args->kind_id = 0;
+  args->kind_id = args->memory->kind;
   return nullptr;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "host/pjrt/objects.h"
+#include "host/pjrt/program_text.h"
 
 namespace systole::pjrt {
 namespace {
@@ -57,8 +58,8 @@ PJRT_Error* CodeSize(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args* args) {
 }
 
 PJRT_Error* Cost(PJRT_Executable_GetCostAnalysis_Args* args) {
-  args->num_properties = 0;
-  args->properties = nullptr;
+  args->num_properties = args->executable->costs.size();
+  args->properties = args->executable->costs.data();
   return nullptr;
 }
 
@@ -88,7 +89,8 @@ PJRT_Error* OutputDimensions(PJRT_Executable_OutputDimensions_Args* args) {
 
 PJRT_Error* OptimizedProgram(PJRT_Executable_OptimizedProgram_Args* args) {
   static constexpr char kFormat[] = "mlir";
-  const std::string& text = args->executable->text;
+  const std::string text = ShowsOperations() ? TextOf(*args->executable, true)
+                                             : args->executable->text;
   PJRT_Program& program = *args->program;
   program.format = kFormat;
   program.format_size = std::strlen(kFormat);
@@ -238,9 +240,9 @@ PJRT_Error* Execute(PJRT_LoadedExecutable_Execute_Args* args) {
             if (donated[i]) args->argument_lists[d][i]->buffer.reset();
           }
           for (size_t i = 0; i < execution.results.size(); ++i) {
-            args->output_lists[d][i] =
-                Wrap(devices[d], std::move(execution.results[i]),
-                     executable.complex_results[i]);
+            args->output_lists[d][i] = Wrap(
+                devices[d]->memories[executable.memories[i]],
+                std::move(execution.results[i]), executable.complex_results[i]);
           }
           if (args->device_complete_events != nullptr)
             args->device_complete_events[d] = Wrap(execution.done);

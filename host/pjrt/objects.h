@@ -39,13 +39,15 @@ struct PJRT_DeviceDescription {
 
 struct PJRT_Memory {
   PJRT_Device* device = nullptr;
+  int id = 0;
+  int kind = 0;  // of kMemoryKinds
   std::string text;
 };
 
 struct PJRT_Device {
   PJRT_DeviceDescription description;
-  PJRT_Memory memory;
-  PJRT_Memory* memories[1] = {&memory};
+  PJRT_Memory memory, pinned, unpinned;
+  PJRT_Memory* memories[3] = {&memory, &pinned, &unpinned};
   PJRT_Device* self[1] = {this};
   systole::runtime::Device* device = nullptr;
 };
@@ -64,7 +66,7 @@ struct PJRT_Client {
 };
 
 struct PJRT_Buffer {
-  PJRT_Device* device = nullptr;
+  PJRT_Memory* memory = nullptr;
   std::shared_ptr<systole::runtime::Buffer> buffer;  // null: deleted
   systole::ir::Type type;                            // remains after deletion
   // Of complex64, as pairs of f32 along a last dimension of `type` that callers
@@ -75,6 +77,15 @@ struct PJRT_Buffer {
   size_t rank() const { return type.shape.size() - (is_complex ? 1 : 0); }
 };
 
+namespace systole::pjrt {
+
+// What jax reads of a compiled program: in XLA's notation.
+struct Shardings {
+  std::vector<std::string> inputs, outputs;
+};
+
+}  // namespace systole::pjrt
+
 // Shared by all loaded copies of an executable. PJRT frees an executable and
 // its loaded copies separately.
 struct PJRT_Executable {
@@ -83,7 +94,8 @@ struct PJRT_Executable {
   std::vector<bool> complex_arguments, complex_results;
   systole::pjrt::CompileOptions options;
   std::string name;
-  std::string text;  // readable form
+  systole::pjrt::Shardings shardings;  // of several partitions
+  std::string text;                    // what it is, without its operations
   // What it was made of, for another process: StableHLO, with suggestions if
   // there are any, and the options.
   std::string code, option_bytes;
@@ -91,8 +103,10 @@ struct PJRT_Executable {
   std::vector<PJRT_Buffer_Type> types;
   std::vector<int64_t> dims;  // of all results, concatenated
   std::vector<size_t> ranks;
+  std::vector<int> memories;  // of results: kinds
   std::vector<const char*> memory_kinds;
   std::vector<size_t> memory_kind_sizes;
+  std::vector<PJRT_NamedValue> costs;
 };
 
 struct PJRT_LoadedExecutable {
@@ -105,7 +119,13 @@ struct PJRT_LoadedExecutable {
 namespace systole::pjrt {
 
 inline constexpr char kPlatform[] = "systole";
-inline constexpr char kMemoryKind[] = "device";
+// The names of a device's memories, as jax knows them: its own, and two in
+// which values are on the host.
+inline constexpr const char* kMemoryKinds[] = {"device", "pinned_host",
+                                               "unpinned_host"};
+inline runtime::Memory PlaceOf(int kind) {
+  return kind == 0 ? runtime::Memory::kDevice : runtime::Memory::kHost;
+}
 
 // Converts between element types of the API and of the IR; the latter of
 // complex numbers is that of their parts. Errors: Unimplemented for types that
@@ -115,7 +135,7 @@ PJRT_Buffer_Type TypeOf(ir::ElementType element, bool is_complex);
 
 PJRT_Error* Wrap(absl::Status status);
 PJRT_Event* Wrap(std::shared_ptr<runtime::Event> event);
-PJRT_Buffer* Wrap(PJRT_Device* device, std::shared_ptr<runtime::Buffer> buffer,
+PJRT_Buffer* Wrap(PJRT_Memory* memory, std::shared_ptr<runtime::Buffer> buffer,
                   bool is_complex);
 
 // Errors: FailedPrecondition if the buffer was deleted or donated.

@@ -4,21 +4,19 @@
 #define SYSTOLE_HOST_PJRT_PROGRAM_TEXT_H_
 
 #include <string>
-#include <vector>
 
 #include "host/pjrt/objects.h"
 
 namespace systole::pjrt {
 
-// What jax reads of a compiled program: in XLA's notation.
-struct Shardings {
-  std::vector<std::string> inputs, outputs;
-};
+// A module of StableHLO as jax reads it: types, how arguments and results are
+// divided, and one call of the program. With `operations`, those that each
+// device runs instead of the call; what StableHLO does not have in the same
+// form is a call with the operation's text.
+std::string TextOf(const PJRT_Executable& executable, bool operations);
 
-// A module with one call, of the program, as jax reads it: types, and how
-// values are divided.
-std::string TextOf(const PJRT_Executable& executable,
-                   const Shardings& shardings);
+// Whether this thread asks for the operations (systole_show_operations).
+bool ShowsOperations();
 
 }  // namespace systole::pjrt
 

@@ -75,6 +75,8 @@ class CoresRecorder {
   // Programs of all cores that were run, and that were recorded.
   size_t started() const;
   size_t recorded() const { return recorded_; }
+  // Of them, in their order, what Join joined of a core.
+  ModuleRecorder& of_core(size_t core) { return recorders_[core]; }
   // Sums over the recorded programs.
   const RunStats& stats() const { return stats_; }
 

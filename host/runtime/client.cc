@@ -150,8 +150,12 @@ Execution Executable::Enqueue(
     taken.push_back(input->attr<ir::ParameterAttributes>().donated);
   for (const size_t i : kept) taken.at(i) = false;
   Execution execution;
-  for (const ir::Type& type : results_)
-    execution.results.push_back(std::make_shared<Buffer>(device, type));
+  for (size_t i = 0; i < results_.size(); ++i) {
+    const Memory memory =
+        result_memories_.empty() ? Memory::kDevice : result_memories_[i];
+    execution.results.push_back(
+        std::make_shared<Buffer>(device, results_[i], memory));
+  }
   execution.done = std::make_shared<Event>();
   Arguments held(arguments.begin(), arguments.end());
   device.stream().Enqueue([self = shared_from_this(), held = std::move(held),
@@ -286,7 +290,9 @@ absl::StatusOr<PlacedValues> Executable::Evaluate(
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::shared_ptr<Buffer>& argument = arguments[i];
     PlacedValue place = argument->value_;
-    if (&argument->device() != &device) {  // whose memory is out of reach
+    // This device cannot use the memory of another device. Of a value in the
+    // host's memory, its copy here ends with the execution.
+    if (&argument->device() != &device || argument->memory() == Memory::kHost) {
       const absl::StatusOr<Literal> value = argument->Await();
       if (!value.ok()) return value.status();
       place = OnHost(*value);
@@ -334,7 +340,9 @@ absl::StatusOr<PlacedValues> Executable::Compute(PlacedValues arguments,
       executor.Run(plan, std::move(arguments), Constants(plan, device));
   if (!results.ok()) return results.status();
   for (size_t i = 0; i < results_.size(); ++i) {
-    if ((*results)[i]->bytes > kReadAtOnce) continue;
+    const bool to_host =
+        !result_memories_.empty() && result_memories_[i] == Memory::kHost;
+    if (!to_host && (*results)[i]->bytes > kReadAtOnce) continue;
     const auto literal = (*results)[i]->Host(results_[i], *device.core_);
     if (!literal.ok()) return literal.status();
   }

@@ -99,19 +99,25 @@ class Device {
   Stream stream_;  // declared last: destroyed before what it uses
 };
 
-// A value on a device, available now or later.
+// Where a value is while no program reads it: in the device's memory as well,
+// or in the host's alone.
+enum class Memory { kDevice, kHost };
+
+// A value of a device, available now or later.
 class Buffer {
  public:
   // An available value.
-  Buffer(Device& device, ir::Type type, ir::Literal value);
+  Buffer(Device& device, ir::Type type, ir::Literal value,
+         Memory memory = Memory::kDevice);
   // A value that Set will provide.
-  Buffer(Device& device, ir::Type type);
+  Buffer(Device& device, ir::Type type, Memory memory = Memory::kDevice);
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
   Device& device() const { return device_; }
   const ir::Type& type() const { return type_; }
+  Memory memory() const { return memory_; }
   const std::shared_ptr<Event>& ready() const { return ready_; }
   void Set(absl::StatusOr<ir::Literal> value);
   // The value may also be on the host.
@@ -124,6 +130,7 @@ class Buffer {
  private:
   Device& device_;
   const ir::Type type_;
+  const Memory memory_;
   friend class Executable;
   std::shared_ptr<Place> value_;  // valid once ready
   std::shared_ptr<Event> ready_;
@@ -150,6 +157,10 @@ class Executable : public std::enable_shared_from_this<Executable> {
   ir::ProcessGrid grid() const { return grid_; }
   // Keeps something as long as it may run.
   void Keep(std::shared_ptr<void> kept) { kept_ = std::move(kept); }
+  // Where results go, by number. Call before the first execution.
+  void PlaceResults(std::vector<Memory> memories) {
+    result_memories_ = std::move(memories);
+  }
 
   // Enqueues an execution of a program of one process. Errors: InvalidArgument
   // names the argument. Errors of the execution itself are reported by the
@@ -217,6 +228,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   std::vector<ir::Type> parameters_, results_;
   // By parameter: the nodes that take parts of it, if nothing else reads it.
   std::vector<std::vector<const ir::Node*>> shards_;
+  std::vector<Memory> result_memories_;  // empty: all on the device
   ModulePlacement placement_;
   std::string fingerprint_;
   std::shared_ptr<void> kept_;

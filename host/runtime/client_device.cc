@@ -33,19 +33,22 @@ void Device::Count(int64_t bytes) {
   }
 }
 
-Buffer::Buffer(Device& device, ir::Type type)
+Buffer::Buffer(Device& device, ir::Type type, Memory memory)
     : device_(device),
       type_(std::move(type)),
+      memory_(memory),
       ready_(std::make_shared<Event>()) {
-  device_.Count(type_.bytes());
+  if (memory_ == Memory::kDevice) device_.Count(type_.bytes());
 }
 
-Buffer::Buffer(Device& device, ir::Type type, Literal value)
-    : Buffer(device, std::move(type)) {
+Buffer::Buffer(Device& device, ir::Type type, Literal value, Memory memory)
+    : Buffer(device, std::move(type), memory) {
   Set(std::move(value));
 }
 
-Buffer::~Buffer() { device_.Count(-type_.bytes()); }
+Buffer::~Buffer() {
+  if (memory_ == Memory::kDevice) device_.Count(-type_.bytes());
+}
 
 void Buffer::Set(absl::StatusOr<Literal> value) {
   if (!value.ok()) return ready_->Set(value.status());
@@ -54,7 +57,13 @@ void Buffer::Set(absl::StatusOr<Literal> value) {
 
 void Buffer::SetPlaced(absl::StatusOr<PlacedValue> value) {
   if (value.ok()) value_ = *std::move(value);
-  ready_->Set(value.status());
+  absl::Status status = value.status();
+  if (status.ok() && memory_ == Memory::kHost) {
+    auto host = value_->Host(type_, *device_.core_);
+    status = host.status();
+    if (status.ok()) value_ = OnHost(*std::move(host));
+  }
+  ready_->Set(std::move(status));
 }
 
 absl::StatusOr<Literal> Buffer::Await() const {

@@ -37,6 +37,7 @@ class Layer(typing.NamedTuple):
     program: int
     cycles: int
     macs: int
+    core: int = 0  # of a program on several devices
 
 
 class Event(typing.NamedTuple):
@@ -49,6 +50,7 @@ class Event(typing.NamedTuple):
     head: int  # it was the next of its unit
     start: int  # its flags were there, its unit began
     end: int  # complete
+    core: int = 0  # of a program on several devices
 
 
 def _accepted(tensor: Tensor) -> tuple[str, ...]:
@@ -209,14 +211,18 @@ class Device:
         handle = self._profiled()
         count = lib.get(ctypes.c_int64, "systole_device_num_layers", handle).value
         infos = (lib.get(lib.LayerInfo, "systole_device_layer", handle, i) for i in range(count))
-        return [Layer(i.name.decode(), i.op.decode(), i.program, i.cycles, i.macs) for i in infos]
+        return [Layer(i.name.decode(), i.op.decode(), i.program, i.cycles, i.macs, self._core("layer", n)) for n, i in enumerate(infos)]
 
     def timeline(self) -> list[Event]:
         """The descriptors of the last batch (profile), in program order."""
         handle = self._profiled()
         count = lib.get(ctypes.c_int64, "systole_device_num_events", handle).value
         infos = (lib.get(lib.EventInfo, "systole_device_event", handle, i) for i in range(count))
-        return [Event(i.unit.decode(), i.name.decode(), i.program, i.layer, i.descriptor, i.head, i.start, i.end) for i in infos]
+        return [Event(i.unit.decode(), i.name.decode(), i.program, i.layer, i.descriptor, i.head, i.start, i.end, self._core("event", n))
+                for n, i in enumerate(infos)]
+
+    def _core(self, what: str, index: int) -> int:
+        return int(lib.get(ctypes.c_int32, f"systole_device_{what}_core", self.handle, index).value)
 
     def write_profile(self, path: lib.Text, format: str = "html") -> None:  # pylint: disable=redefined-builtin
         """The last batch (profile) as a page ("html"), for Perfetto or XProf ("perfetto", "xspace"), or as "json"."""

@@ -150,6 +150,8 @@ FUNCTIONS: dict[str, tuple[typing.Any, ...]] = {
     "systole_device_get_stats": (c_void_p, POINTER(RunStats)),
     "systole_device_get_counters": (c_void_p, POINTER(c_uint64), c_int32),
     "systole_device_num_layers": (c_void_p, POINTER(c_int64)),
+    "systole_device_layer_core": (c_void_p, c_int64, POINTER(c_int32)),
+    "systole_device_event_core": (c_void_p, c_int64, POINTER(c_int32)),
     "systole_device_layer": (c_void_p, c_int64, POINTER(LayerInfo)),
     "systole_device_num_events": (c_void_p, POINTER(c_int64)),
     "systole_device_event": (c_void_p, c_int64, POINTER(EventInfo)),

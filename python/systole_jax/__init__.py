@@ -6,6 +6,8 @@ jax calls initialize() when it looks for its backends. Environment variables tha
 SYSTOLE_BACKEND=iss|rtl, SYSTOLE_PRESET=v2|lite|mini|litechip|..., SYSTOLE_DEVICES=n, SYSTOLE_FALLBACK=allow|error, SYSTOLE_REPORT=1.
 """
 
+import ctypes
+import functools
 import os
 import pathlib
 import sys
@@ -13,9 +15,26 @@ import sys
 LIBRARY = pathlib.Path(__file__).parent / "libsystole_pjrt.so"
 
 
+def _show_operations(compiled):
+    """Of compiled.as_text(): with the operations of the program. What jax reads when it compiles one has its types alone."""
+    usual = compiled.as_text
+
+    @functools.wraps(usual)
+    def as_text(self):
+        library = ctypes.CDLL(str(LIBRARY))
+        library.systole_show_operations(1)
+        try:
+            return usual(self)
+        finally:
+            library.systole_show_operations(0)
+
+    compiled.as_text = as_text
+
+
 def initialize():
     """Registers the platform "systole" with jax; below all others, so that it is taken only when it is asked for."""
     import jax._src.xla_bridge as bridge
+    import jax.stages
     from jax._src.interpreters import mlir
 
     if not LIBRARY.exists():
@@ -30,6 +49,7 @@ def initialize():
     _complex_linalg.register()
     _host_linalg.register()
     _callbacks.register()
+    _show_operations(jax.stages.Compiled)
     # Arguments that a program gives away are overwritten only on the platforms of this list.
     if "systole" not in mlir._platforms_with_donation:
         mlir._platforms_with_donation.append("systole")

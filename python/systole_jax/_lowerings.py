@@ -102,10 +102,13 @@ def _approx_top_k(context, operand, *, reduction_dimension, is_max_k, **_):
 
 def register():
     """For the platform "systole" alone. What a version of jax has elsewhere stays as it is."""
+    from jax._src import dispatch
     from jax._src.interpreters import mlir
     from jax._src.lax import ann, linalg, parallel
 
     mlir.register_lowering(linalg.eigh_p, mlir.lower_fun(_eigh, multiple_results=True), platform="systole")
     mlir.register_lowering(ann.approx_top_k_p, _approx_top_k, platform="systole")
+    if hasattr(dispatch, "_tpu_gpu_device_put_lowering"):  # in programs too, with its sharding
+        mlir.register_lowering(dispatch.device_put_p, dispatch._tpu_gpu_device_put_lowering, platform="systole")
     if hasattr(parallel, "_pbroadcast_lowering"):
         mlir.register_lowering(parallel.pbroadcast_p, parallel._pbroadcast_lowering, platform="systole")

@@ -20,9 +20,14 @@ def propagate(artifact):
 
     def constant(operation, where):
         if "complex<" in str(operation.results[0].type):  # the bindings have no attributes of such elements
+            sharding = operation.attributes[SHARDING] if SHARDING in operation.attributes else None
+            if sharding is not None:  # of a mesh that is not in the text
+                del operation.attributes[SHARDING]
             text = operation.operation.get_asm(print_generic_op_form=True).replace('"sdy.constant"', '"stablehlo.constant"', 1)
             other = ir.Operation.parse(text)
             where["ip"].insert(other)
+            if sharding is not None:
+                other.attributes[SHARDING] = sharding
             return other
         other = hlo.ConstantOp(operation.attributes["value"], **where)
         if SHARDING in operation.attributes:
@@ -45,8 +50,24 @@ def propagate(artifact):
             operation.results[0].replace_all_uses_with(other.result)
             operation.operation.erase()
 
+    def without_memories(operations):
+        """Without calls that say in which memory a value is to be, through which nothing is propagated."""
+        for operation in list(operations):
+            for region in operation.regions:
+                for block in region:
+                    without_memories(block.operations)
+            if operation.operation.name != "stablehlo.custom_call" or operation.attributes["call_target_name"].value != "annotate_device_placement":
+                continue
+            value = operation.operands[0]
+            if SHARDING in operation.attributes:
+                where = {"loc": operation.location, "ip": ir.InsertionPoint(operation)}
+                value = sdy.ShardingConstraintOp(value, operation.attributes[SHARDING].shardings[0], **where).result
+            operation.results[0].replace_all_uses_with(value)
+            operation.operation.erase()
+
     with mlir.make_ir_context() as context:
         module = hlo.deserialize_portable_artifact(context, artifact)
+        without_memories(module.body.operations)
         passmanager.PassManager.parse("builtin.module(sdy-propagation-pipeline)", context).run(module.operation)
         plain(module.body.operations)
         # The plugin's version; operations of sdy have none.

@@ -12,6 +12,7 @@ import copy
 import ctypes
 import gc
 import inspect
+import json
 import os
 import pathlib
 import pickle
@@ -173,8 +174,27 @@ class Values(unittest.TestCase):
         # Of four devices at the same time: less than the longest of one after the other.
         self.assertTrue(1000 < cycles["rtl"] < 20000, cycles)
         with systole.Device("rtl", preset="minichip", profile=True) as device:
-            with self.assertRaisesRegex(systole.UnimplementedError, "a program for 4 devices is not profiled"):
-                device.run(program, *inputs)
+            for _ in range(2):  # one core, four, one, four
+                device.run(one, *(np.ones(t.shape, np.float32) for t in one.inputs))
+                self.assertEqual({layer.core for layer in device.layers()}, {0})
+                self.assertEqual([array.tobytes() for array in device.run(program, *inputs)], results["rtl", "minichip"])
+                layers, events = device.layers(), device.timeline()
+                for core in range(4):
+                    own = [layer for layer in layers if layer.core == core]
+                    self.assertEqual(own[0].program, 0)
+                    self.assertGreater(sum(layer.cycles for layer in own), 0.9 * device.stats.cycles)
+                    self.assertLessEqual(sum(layer.cycles for layer in own), 1.05 * device.stats.cycles)
+                    self.assertTrue(any("all_reduce" in layer.name for layer in own), own)
+                self.assertEqual({event.core for event in events}, set(range(4)))
+                self.assertTrue(all((layers[e.layer].core, layers[e.layer].program) == (e.core, e.program) for e in events if e.layer >= 0))
+            with systole.Device("rtl", preset="lite", profile=True) as other:
+                with self.assertRaisesRegex(systole.FailedPreconditionError, "a profile of 4 devices is of cores on links, .* 'lite' have none"):
+                    other.run(program, *inputs)
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "profile"
+                device.write_profile(path, "json")
+                data = json.loads(path.read_text())
+                self.assertEqual([len(data["programs"]), len(data["links"]) > 0, data["command"].endswith("--preset minichip --devices 4")], [4, True, True])
 
 
 class Objects(unittest.TestCase):

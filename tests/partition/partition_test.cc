@@ -26,14 +26,6 @@ using ir::Literal;
 using ir::Literals;
 using testing::HasSubstr;
 
-std::unique_ptr<ir::Module> ModuleOf(const std::string& text) {
-  absl::StatusOr<std::unique_ptr<ir::Module>> module = ir::Parse(text);
-  EXPECT_TRUE(module.ok()) << module.status() << "\n" << text;
-  if (!module.ok()) return nullptr;
-  EXPECT_EQ(ir::Verify(**module), absl::OkStatus()) << text;
-  return *std::move(module);
-}
-
 Literal RandomOf(const ir::Type& type, std::mt19937_64& rng) {
   return ir::WithElement(type.element, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -52,7 +44,8 @@ Literal RandomOf(const ir::Type& type, std::mt19937_64& rng) {
   });
 }
 
-// The digits of 8 or 12 positions, each along some dimension or none.
+// The digits of 8 or 12 positions, each along some dimension or none; half of
+// them whether they divide its size or not.
 Sharding RandomSharding(const std::vector<int64_t>& shape, int devices,
                         std::mt19937_64& rng) {
   Sharding sharding = Sharding::Replicated(shape.size());
@@ -75,7 +68,7 @@ Sharding RandomSharding(const std::vector<int64_t>& shape, int devices,
     for (int d = 0; d < devices; ++d) sharding.devices.push_back(d);
     std::shuffle(sharding.devices.begin(), sharding.devices.end(), rng);
   }
-  return Fitted(sharding, shape);
+  return rng() % 2 == 0 ? Normalised(sharding) : Fitted(sharding, shape);
 }
 
 void Suggest(const ir::Module& module, GlobalProgram& program,
@@ -162,15 +155,6 @@ TEST(PartitionTest, PartsOfSums) {
       EXPECT_EQ((*outputs)[d][0].values<float>(), wanted) << d;
     }
   }
-}
-
-GlobalProgram ProgramOf(const std::string& text, int devices) {
-  GlobalProgram program;
-  program.module = ModuleOf(text);
-  program.devices = devices;
-  program.inputs.resize(program.module->inputs().size());
-  program.outputs.resize(program.module->outputs.size());
-  return program;
 }
 
 class EveryOperation : public testing::TestWithParam<TestProgram> {};
@@ -342,52 +326,35 @@ TEST(PartitionTest, TilesWithinTiles) {
   EXPECT_EQ(other->outputs[0], (Sharding{{{{1, 2}}, {}}, {}}));
 }
 
-TEST(PartitionTest, SaysWhatIsWholeOnEveryDevice) {
+// Sizes that are no multiples of the tiles: in fewer tiles, or whole.
+TEST(PartitionTest, SaysWhatIsUneven) {
   GlobalProgram program = ProgramOf(
-      "module @m {\n%x = f32[8,8] parameter(), name=\"x\"\n"
-      "%y = f32[8,8] hlo.reverse(%x), dimensions=[0]\nreturn %y as \"y\"\n}",
+      "module @m {\n%x = f32[6,7] parameter(), name=\"x\"\n"
+      "%n = f32[6,7] hlo.negate(%x)\n"
+      "%m = f32[6,7] hlo.custom_call(%n), target=\"Sharding\"\n"
+      "%t = f32[7,6] hlo.transpose(%m), permutation=[1, 0]\n"
+      "%y = f32[21,2] hlo.reshape(%t)\nreturn %y as \"y\"\n}",
       8);
-  program.inputs[0] = Sharding{{{{1, 8}}, {}}, {}};
-  auto local = Partition(program);
+  program.inputs[0] = Sharding{{{{1, 2}, {2, 2}}, {}}, {}};
+  for (const auto& node : program.module->nodes()) {
+    if (node->op == ir::Op::kHloCustomCall)
+      program.marks[node.get()] = Sharding{{{}, {{1, 8}}}, {}};
+    if (node->op == ir::Op::kHloTranspose)
+      program.suggested[node.get()] = {Sharding{{{{1, 2}}, {{2, 2}}}, {}}};
+  }
+  program.outputs[0] = Sharding{{{{1, 2}}, {{2, 2}}}, {}};
+  CheckRandom(program);
+  const auto local = Partition(program);
   ASSERT_TRUE(local.ok()) << local.status();
   EXPECT_THAT(local->whole,
-              testing::ElementsAre(testing::Pair("hlo.reverse", 1)));
-  program.inputs[0] = Sharding{{{}, {{1, 8}}}, {}};
-  local = Partition(program);
-  ASSERT_TRUE(local.ok()) << local.status();
-  EXPECT_TRUE(local->whole.empty());
-}
-
-TEST(PartitionTest, Errors) {
-  GlobalProgram program = ProgramOf(
-      "module @m {\n%x = f32[6,8] parameter(), name=\"x\"\n"
-      "return %x as \"y\"\n}",
-      8);
-  program.inputs[0] = Sharding{{{{1, 4}}, {}}, {}};
-  EXPECT_THAT(Partition(program).status().message(),
-              HasSubstr("parameter 'x', f32[6,8], is not divided evenly by "
-                        "{devices=[4,1,2]<=[8] last_tile_dim_replicate}"));
-}
-
-TEST(ShardingTest, TilesOfDevices) {
-  // The middle digit of three, then the first one.
-  const Sharding sharding{{{{2, 2}, {1, 2}}, {}}, {}};
-  EXPECT_EQ(HloText(sharding, 8),
-            "{devices=[4,1,2]0,1,4,5,2,3,6,7 last_tile_dim_replicate}");
-  EXPECT_EQ(TileStart(sharding, {8, 3}, 6, 8), (std::vector<int64_t>{6, 0}));
-  EXPECT_EQ(TileShape(sharding, {8, 3}), (std::vector<int64_t>{2, 3}));
-  EXPECT_EQ(HloText(Sharding{{{{1, 8}}}, {}}, 8), "{devices=[8]<=[8]}");
-  EXPECT_EQ(HloText(Sharding{{{{1, 2}}}, {1, 0}}, 2), "{devices=[2]1,0}");
-  EXPECT_EQ(HloText(Sharding::Replicated(2), 8), "{replicated}");
-  EXPECT_EQ(HloText(Sharding{{{{1, 2}}}, {}, {{4, 2}}}, 8),
-            "{devices=[2,2,2]<=[8] last_tile_dims={replicated, unreduced}}");
-  // Neighbouring digits are one.
-  const Sharding joined = Normalised({{{{1, 2}, {2, 2}, {4, 1}}}, {}});
-  EXPECT_EQ(joined.dims[0], (Parts{{1, 4}}));
-  EXPECT_EQ(CommonPrefix({{1, 8}}, {{1, 2}, {4, 2}}), (Parts{{1, 2}}));
-  EXPECT_EQ(WithoutPrefix({{1, 8}}, {{1, 2}}), (Parts{{2, 4}}));
-  EXPECT_TRUE(Overlap({{1, 4}}, {{2, 2}}));
-  EXPECT_FALSE(Overlap({{1, 2}}, {{2, 2}}));
+              testing::ElementsAre(testing::Pair("hlo.reshape", 1)));
+  EXPECT_THAT(local->uneven,
+              testing::ElementsAre(testing::Pair("hlo.negate", 1),
+                                   testing::Pair("hlo.reshape", 1),
+                                   testing::Pair("hlo.transpose", 1),
+                                   testing::Pair("parameter", 1)));
+  EXPECT_EQ(local->inputs[0], (Sharding{{{{1, 2}}, {}}, {}}));
+  EXPECT_EQ(local->outputs[0], (Sharding{{{}, {{2, 2}}}, {}}));
 }
 
 }  // namespace

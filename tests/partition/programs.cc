@@ -2,8 +2,12 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "tests/partition/programs.h"
 
+#include <gtest/gtest.h>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "host/ir/text.h"
+#include "host/ir/verifier.h"
 
 namespace systole::partition {
 namespace {
@@ -288,6 +292,23 @@ std::string TextOf(const TestProgram& program) {
   }
   return absl::StrCat("module @", program.name, " {\n", text,
                       "\nreturn %y as \"y\"\n}\n");
+}
+
+std::unique_ptr<ir::Module> ModuleOf(const std::string& text) {
+  absl::StatusOr<std::unique_ptr<ir::Module>> module = ir::Parse(text);
+  EXPECT_TRUE(module.ok()) << module.status() << "\n" << text;
+  if (!module.ok()) return nullptr;
+  EXPECT_EQ(ir::Verify(**module), absl::OkStatus()) << text;
+  return *std::move(module);
+}
+
+GlobalProgram ProgramOf(const std::string& text, int devices) {
+  GlobalProgram program;
+  program.module = ModuleOf(text);
+  program.devices = devices;
+  program.inputs.resize(program.module->inputs().size());
+  program.outputs.resize(program.module->outputs.size());
+  return program;
 }
 
 }  // namespace systole::partition

@@ -5,8 +5,11 @@
 #ifndef SYSTOLE_TESTS_PARTITION_PROGRAMS_H_
 #define SYSTOLE_TESTS_PARTITION_PROGRAMS_H_
 
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "host/partition/partitioner.h"
 
 namespace systole::partition {
 
@@ -18,6 +21,11 @@ struct TestProgram {
 
 const std::vector<TestProgram>& TestPrograms();
 std::string TextOf(const TestProgram& program);
+
+// The module of a text, which fails the test if it is not valid.
+std::unique_ptr<ir::Module> ModuleOf(const std::string& text);
+// Without shardings.
+GlobalProgram ProgramOf(const std::string& text, int devices);
 
 }  // namespace systole::partition
 

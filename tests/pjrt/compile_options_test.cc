@@ -63,6 +63,19 @@ TEST(CompileOptions, DevicesMustBeAsManyAsSaid) {
             absl::StatusCode::kInvalidArgument);
 }
 
+TEST(CompileOptions, OptionsThatAreNoneOfXla) {
+  const auto with = [](const std::string& name) {
+    const std::string entry =
+        std::string("\x0A") + static_cast<char>(name.size()) + name;
+    return ParseCompileOptions(ThreeByTwo() + "\x3A" +
+                               static_cast<char>(entry.size()) + entry);
+  };
+  EXPECT_TRUE(with("xla_embed_ir_in_executable").ok());
+  EXPECT_THAT(
+      with("fast").status().message(),
+      testing::HasSubstr("No such compile option: 'fast'; those of XLA"));
+}
+
 TEST(CompileOptions, AnyBytesAreReadOrRefused) {
   std::mt19937_64 rng(1);
   const std::string whole = ThreeByTwo();

@@ -166,7 +166,9 @@ absl::Status ConvertMain(const mlir::Module& source,
         TilesOf(entry, output.node.type(), !output.stored.empty(), shardings);
     program.module->outputs.push_back(std::move(output));
     if (!tiles.ok()) return About("output", i, tiles.status());
-    program.results.push_back({Sharding(entry), *std::move(tiles)});
+    const Attribute* memory = entry ? entry->Find("mhlo.memory_kind") : nullptr;
+    program.results.push_back({Sharding(entry), *std::move(tiles),
+                               memory ? std::string(memory->text) : ""});
   }
   for (size_t i = 0; i < body.arguments.size(); ++i) {
     auto argument = ReadArgument(main, i, results->size());

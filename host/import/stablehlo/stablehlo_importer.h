@@ -43,6 +43,7 @@ struct StableHloArgument {
 struct StableHloResult {
   std::string sharding;
   std::optional<partition::Sharding> tiles;
+  std::string memory_kind;  // where the caller wants it, or ""
 };
 
 // Shardings of intermediate values in a program of several partitions, as in

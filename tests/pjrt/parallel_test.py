@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# SPDX-FileCopyrightText: Systole contributors
+"""Programs of eight devices (parallel_programs.py) against eight devices of JAX's CPU.
+
+Usage: .venv-jax/bin/python tests/pjrt/parallel_test.py --build build [unittest's arguments]
+"""
+
+import argparse
+import pathlib
+import sys
+import unittest
+
+import jax_test
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+
+# Values to 2e-5 of the largest; products in six passes.
+SWEEP = f"""
+import sys
+sys.path.insert(0, {str(ROOT / "tests" / "pjrt")!r})
+import parallel_programs
+jax.config.update("jax_default_matmul_precision", "highest")
+wrong = 0
+for name, function in parallel_programs.PROGRAMS.items():
+  if ONLY and name not in ONLY: continue
+  try:
+    with jax.default_device(jax.devices("cpu")[0]): wanted = jax.tree.leaves(function(jax.devices("cpu")))
+    got = jax.tree.leaves(function(jax.devices()))
+    assert len(got) == len(wanted)
+    for i, (a, b) in enumerate(zip(wanted, got)):
+      a, b = np.asarray(a), np.asarray(b)
+      assert a.dtype == b.dtype and a.shape == b.shape, (i, a.dtype, b.dtype, a.shape, b.shape)
+      a, b = (v.astype(np.complex128 if v.dtype == np.complex64 else np.float64) for v in (a, b))
+      difference = np.abs(a - b).max(initial=0)
+      assert difference <= 2e-5 * max(1, np.abs(a).max(initial=0)), (i, a.shape, difference)
+  except Exception as error:
+    wrong += 1
+    print("wrong:", name, type(error).__name__, " ".join(str(error).split())[:600], flush=True)
+print(len(parallel_programs.PROGRAMS), "programs,", wrong, "wrong")
+"""
+
+
+class Parallel(unittest.TestCase):
+    def test_programs(self):
+        for preset in ("minichip", "mini"):  # over links, and through the host
+            status, out, err = jax_test.run(f"ONLY = {ONLY}\n{SWEEP}", SYSTOLE_DEVICES="8", SYSTOLE_PRESET=preset, JAX_PLATFORMS="systole,cpu", SYSTOLE_FALLBACK="error",
+                                            XLA_FLAGS="--xla_force_host_platform_device_count=8")
+            if VERBOSE:
+                print(out, err[-3000:])
+            self.assertEqual(status, 0, err)
+            self.assertRegex(out, r"^\d+ programs, 0 wrong$")
+            self.assertNotIn("suggests nothing", err)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--build", type=pathlib.Path, default=BUILD)
+    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--show", action="store_true")
+    args, rest = parser.parse_known_args()
+    BUILD = jax_test.BUILD = args.build.resolve()
+    ONLY, VERBOSE = args.only, args.show
+    unittest.main(argv=[sys.argv[0], *rest])
