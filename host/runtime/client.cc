@@ -10,11 +10,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "host/compiler/kernels/collective_kernel.h"
 #include "host/compiler/kernels/module_lowering.h"
 #include "host/ir/text.h"
-#include "host/ir/verifier.h"
 #include "host/runtime/array_products.h"
 #include "host/runtime/calling.h"
 #include "host/runtime/combine.h"
@@ -24,7 +22,6 @@
 #include "host/runtime/kernel_executor.h"
 #include "host/runtime/placement.h"
 #include "host/runtime/shard_updates.h"
-#include "systole/target.h"
 
 namespace systole::runtime {
 
@@ -358,60 +355,6 @@ bool Executable::NeedsPart(size_t parameter, const Place& value,
            return value.HasPart(ShardBegin(*user, partition),
                                 user->type.bytes());
          });
-}
-
-Client::Client(const ClientOptions& options, const Preset& preset)
-    : options_(options), preset_(&preset) {
-  if (options.devices > 1 && Board::IsFor(preset)) {
-    DeviceOptions of_chips = options.device;
-    of_chips.preset = options.preset;
-    of_chips.check_races = options.check_races;
-    board_ =
-        std::make_unique<Board>(options.backend, of_chips, options.devices);
-  }
-  for (int id = 0; id < options.devices; ++id)
-    devices_.push_back(std::make_unique<Device>(*this, id));
-}
-
-absl::StatusOr<std::unique_ptr<Client>> Client::Create(
-    const ClientOptions& options) {
-  const std::vector<std::string> names =
-      PresetsThat([](const Target& t) { return t.float_modules(); });
-  const Preset* preset = FindPreset(options.preset);
-  if (preset == nullptr || !Target(*preset).float_modules()) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "preset '%s' %s; those with the bf16 cell are %s", options.preset,
-        preset == nullptr ? "does not exist" : "has no bf16 cell",
-        absl::StrJoin(names, ", ")));
-  }
-  if (options.backend != "iss" && options.backend != "rtl") {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "backend '%s' does not exist; there are iss, rtl", options.backend));
-  }
-  if (options.devices < 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(options.devices, " devices"));
-  }
-  return std::unique_ptr<Client>(new Client(options, *preset));
-}
-
-absl::StatusOr<std::shared_ptr<Executable>> Client::Compile(
-    std::unique_ptr<ir::Module> module, ir::ProcessGrid grid) {
-  absl::Status status = ir::Verify(*module);
-  if (status.ok()) status = ir::CheckCollectives(*module, grid);
-  if (!status.ok()) {
-    return absl::Status(status.code(),
-                        absl::StrCat(module->name, ": ", status.message()));
-  }
-  std::shared_ptr<Executable> executable(
-      new Executable(std::move(module), grid, preset(), board_ != nullptr));
-  if (!options_.host_operators) {
-    if (absl::Status s =
-            RefuseHost(executable->module().name, executable->placement());
-        !s.ok())
-      return s;
-  }
-  return executable;
 }
 
 }  // namespace systole::runtime

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Devices of a client, and their buffers.
+// Clients, their devices and buffers.
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "host/ir/verifier.h"
 #include "host/runtime/array_products.h"
 #include "host/runtime/client.h"
 #include "host/runtime/place.h"
+#include "systole/target.h"
 
 namespace systole::runtime {
 
@@ -69,6 +74,60 @@ void Buffer::SetPlaced(absl::StatusOr<PlacedValue> value) {
 absl::StatusOr<Literal> Buffer::Await() const {
   if (absl::Status s = ready_->Await(); !s.ok()) return s;
   return value_->Host(type_, *device_.core_);
+}
+
+Client::Client(const ClientOptions& options, const Preset& preset)
+    : options_(options), preset_(&preset) {
+  if (options.devices > 1 && Board::IsFor(preset)) {
+    DeviceOptions of_chips = options.device;
+    of_chips.preset = options.preset;
+    of_chips.check_races = options.check_races;
+    board_ =
+        std::make_unique<Board>(options.backend, of_chips, options.devices);
+  }
+  for (int id = 0; id < options.devices; ++id)
+    devices_.push_back(std::make_unique<Device>(*this, id));
+}
+
+absl::StatusOr<std::unique_ptr<Client>> Client::Create(
+    const ClientOptions& options) {
+  const std::vector<std::string> names =
+      PresetsThat([](const Target& t) { return t.float_modules(); });
+  const Preset* preset = FindPreset(options.preset);
+  if (preset == nullptr || !Target(*preset).float_modules()) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "preset '%s' %s; those with the bf16 cell are %s", options.preset,
+        preset == nullptr ? "does not exist" : "has no bf16 cell",
+        absl::StrJoin(names, ", ")));
+  }
+  if (options.backend != "iss" && options.backend != "rtl") {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "backend '%s' does not exist; there are iss, rtl", options.backend));
+  }
+  if (options.devices < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.devices, " devices"));
+  }
+  return std::unique_ptr<Client>(new Client(options, *preset));
+}
+
+absl::StatusOr<std::shared_ptr<Executable>> Client::Compile(
+    std::unique_ptr<ir::Module> module, ir::ProcessGrid grid) {
+  absl::Status status = ir::Verify(*module);
+  if (status.ok()) status = ir::CheckCollectives(*module, grid);
+  if (!status.ok()) {
+    return absl::Status(status.code(),
+                        absl::StrCat(module->name, ": ", status.message()));
+  }
+  std::shared_ptr<Executable> executable(
+      new Executable(std::move(module), grid, preset(), board_ != nullptr));
+  if (!options_.host_operators) {
+    if (absl::Status s =
+            RefuseHost(executable->module().name, executable->placement());
+        !s.ok())
+      return s;
+  }
+  return executable;
 }
 
 }  // namespace systole::runtime

@@ -81,6 +81,9 @@ _systole() {
     "compile":--host-operators) _systole_words "allow error alone"; return ;;
     "asm":-o | "asm":--output) _systole_files ""; return ;;
     "asm":--preset) _systole_words "nano edge v1 mini v2 lite board8 board minichip v2chip edgechip litechip"; return ;;
+    "disasm":--preset) _systole_words "mini v2 lite minichip v2chip litechip"; return ;;
+    "disasm":--signature | "disasm":--input-shape | "disasm":--dim | "disasm":--fix) _systole_files ""; return ;;
+    "disasm":--precision) _systole_words "default high highest"; return ;;
     "info":--preset) _systole_words "mini v2 lite minichip v2chip litechip"; return ;;
     "info":--signature | "info":--input-shape | "info":--dim | "info":--fix) _systole_files ""; return ;;
     "info":--precision) _systole_words "default high highest"; return ;;
@@ -97,7 +100,7 @@ _systole() {
     "train") if [[ $cur == -* ]]; then _systole_words "-h --help --backend --preset --steps --rate --seed --data --test --digits --test-digits --test-images --eval-every --goal --check --compare --host-operators --stop --save --resume --reports --verbose --json --quiet --trace --trace-layer --trace-window --trace-run --trace-core --waves"; else _systole_folders; fi ;;
     "compile") if [[ $cur == -* ]]; then _systole_words "-h --help -o --output --preset --batch --loops --keep-intermediates --print-ir --print-ir-after --print-constants --host-operators --signature --verbose --json"; else _systole_files ".safetensors .tflite"; fi ;;
     "asm") if [[ $cur == -* ]]; then _systole_words "-h --help -o --output --preset"; else _systole_files ""; fi ;;
-    "disasm") if [[ $cur == -* ]]; then _systole_words "-h --help"; else _systole_files ""; fi ;;
+    "disasm") if [[ $cur == -* ]]; then _systole_words "-h --help --preset --verbose --signature --precision --input-shape --dim --fix"; else _systole_files ""; fi ;;
     "info") if [[ $cur == -* ]]; then _systole_words "-h --help --preset --json --verbose --signature --precision --input-shape --dim --fix"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
     "board") if [[ $cur == -* ]]; then _systole_words "-h --help"; else _systole_words "info test run"; fi ;;
     "board info") if [[ $cur == -* ]]; then _systole_words "-h --help --port --quiet"; fi ;;

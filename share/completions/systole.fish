@@ -12,7 +12,7 @@ complete -c systole -n 'not __fish_seen_subcommand_from run profile bench train 
 complete -c systole -n 'not __fish_seen_subcommand_from run profile bench train compile asm disasm info board' -a train -d 'Train a network on a bf16 core by the steps of a StableHLO program'
 complete -c systole -n 'not __fish_seen_subcommand_from run profile bench train compile asm disasm info board' -a compile -d 'Compile a model to a program file'
 complete -c systole -n 'not __fish_seen_subcommand_from run profile bench train compile asm disasm info board' -a asm -d 'Assemble descriptors, as text, to a program file'
-complete -c systole -n 'not __fish_seen_subcommand_from run profile bench train compile asm disasm info board' -a disasm -d 'Print the descriptors of a program file'
+complete -c systole -n 'not __fish_seen_subcommand_from run profile bench train compile asm disasm info board' -a disasm -d 'Print the descriptors of a program file, or those and the vector code that a StableHLO, float or ONNX model becomes'
 complete -c systole -n 'not __fish_seen_subcommand_from run profile bench train compile asm disasm info board' -a info -d 'Describe a program file (inputs and outputs, what runs where, layers, tiling, memory, expected cycles) or a model (what'
 complete -c systole -n 'not __fish_seen_subcommand_from run profile bench train compile asm disasm info board' -a board -d 'Use an FPGA board on a serial port'
 complete -c systole -n '__fish_seen_subcommand_from board; and not __fish_seen_subcommand_from info test run' -a info -d 'Show preset, clock, memory and state'
@@ -138,6 +138,13 @@ complete -c systole -n '__fish_seen_subcommand_from asm' -s o -l output -r -F -d
 complete -c systole -n '__fish_seen_subcommand_from asm' -l preset -x -a 'nano edge v1 mini v2 lite board8 board minichip v2chip edgechip litechip' -d 'Configuration'
 complete -c systole -n '__fish_seen_subcommand_from asm' -F
 complete -c systole -n '__fish_seen_subcommand_from disasm' -s h -l help -d 'Print this help message and exit'
+complete -c systole -n '__fish_seen_subcommand_from disasm' -l preset -x -a 'mini v2 lite minichip v2chip litechip' -d 'Configuration that a model is compiled for'
+complete -c systole -n '__fish_seen_subcommand_from disasm' -l verbose -d 'Of a model that is refused, list everything that stands in the way'
+complete -c systole -n '__fish_seen_subcommand_from disasm' -l signature -r -F -d 'The signature of a TensorFlow Lite model to use'
+complete -c systole -n '__fish_seen_subcommand_from disasm' -l precision -x -a 'default high highest' -d 'Passes of bf16 that a product of floats takes'
+complete -c systole -n '__fish_seen_subcommand_from disasm' -l input-shape -r -F -d 'NAME=SIZES, such as x=1,16000'
+complete -c systole -n '__fish_seen_subcommand_from disasm' -l dim -r -F -d 'NAME=SIZE, such as batch=4'
+complete -c systole -n '__fish_seen_subcommand_from disasm' -l fix -r -F -d 'NAME=FILE.npy or NAME=NUMBERS, such as rate=16000'
 complete -c systole -n '__fish_seen_subcommand_from disasm' -F
 complete -c systole -n '__fish_seen_subcommand_from info; and not __fish_seen_subcommand_from board' -s h -l help -d 'Print this help message and exit'
 complete -c systole -n '__fish_seen_subcommand_from info; and not __fish_seen_subcommand_from board' -l preset -x -a 'mini v2 lite minichip v2chip litechip' -d 'Configuration that StableHLO, a float or an ONNX model is looked at for'

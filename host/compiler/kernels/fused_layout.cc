@@ -168,10 +168,12 @@ void FusedLayout::ChooseRows() {
     const auto* lanes = std::get_if<FusedSpec::Lanes>(&stage);
     if (lanes == nullptr || !spec_.values[ResultsOf(stage)[0]].by_rows)
       continue;
-    // A register full of rows of lanes, or two of lines.
+    // A register full of rows of lanes, or two of lines, of which both groups
+    // of a loop are full then.
+    const bool lines = lanes->line != 0 && lanes->chunk == preset_.cols &&
+                       (lanes->folds.empty() || !lanes->folds[0].columns);
     const int64_t row = std::max(lanes->line, preset_.cols);
-    const int64_t all =
-        (lanes->line == 0 ? 1 : 2) * preset_.vector_rows() * row;
+    const int64_t all = (lines ? 2 : 1) * preset_.vector_rows() * row;
     const int64_t elements = lanes->elements / spec_.rows;
     const int64_t whole =
         std::lcm(fill, elements < all && lanes->line == 0

@@ -168,9 +168,7 @@ class Emitter {
       Put(Make(Op::kLi, kStep, 0, 0, both));
       fewer = code_.words.size();
       Put(Make(Op::kBlt, 0, rows, kStep, 0));
-      const size_t once = code_.words.size();
       if (absl::Status s = Pair(); !s.ok()) return s;
-      Schedule(code_.words, once, Argument(kLaneCount), preset_);
     }
     SetTarget(code_.words[fewer], Next());
     return absl::OkStatus();
@@ -204,8 +202,6 @@ class Emitter {
 
   void NextRows() {
     Advance(1);
-    Schedule(code_.words, loop_start_ - base_ + 1, Argument(kLaneCount),
-             preset_);
     Put(Make(Op::kBlt, 0, 0, Argument(kRowCount), loop_start_));
   }
   // The number of rows is not needed any more.
@@ -243,8 +239,8 @@ class Emitter {
 
   LaneRegisters& registers() { return groups_[group_]; }
   int Farthest(LaneRegisters::Bank bank) {
-    return registers().Farthest(bank,
-                                [this](Lane lane) { return uses_.Next(lane, now_); });
+    return registers().Farthest(
+        bank, [this](Lane lane) { return uses_.Next(lane, now_); });
   }
 
   absl::StatusOr<int> LoadRegister() {

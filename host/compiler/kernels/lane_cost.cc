@@ -8,16 +8,15 @@
 namespace systole::lanes {
 
 double IterationCycles(const std::vector<uint64_t>& words, int64_t rows,
-                       const Preset& preset) {
-  constexpr int kBefore = 4, kMeasured = 8;  // iterations
+                       const Preset& preset, int before, int measured) {
   LaneTiming timing(preset, static_cast<int>(rows));
   int64_t start = 0;
-  for (int i = 0; i < kBefore + kMeasured; ++i) {
-    if (i == kBefore) start = timing.now();
+  for (int i = 0; i < before + measured; ++i) {
+    if (i == before) start = timing.now();
     for (const uint64_t word : words) timing.Run(vpu::Instr::Decode(word));
     timing.Branch();
   }
-  return static_cast<double>(timing.now() - start) / kMeasured;
+  return static_cast<double>(timing.now() - start) / measured;
 }
 
 double RowCycles(const std::vector<uint64_t>& words, size_t first, int groups,

@@ -15,9 +15,10 @@
 namespace systole::lanes {
 
 // Cycles an iteration of a long loop, the instructions `words`, whose registers
-// have `rows` rows; the unified buffer refuses nothing.
+// have `rows` rows; the unified buffer refuses nothing. The mean of `measured`
+// iterations, with so many before.
 double IterationCycles(const std::vector<uint64_t>& words, int64_t rows,
-                       const Preset& preset);
+                       const Preset& preset, int before = 4, int measured = 8);
 
 // Cycles a row of a long loop, the instructions from `first` on, that computes
 // `groups` groups of rows, of a register each, in an iteration; the unified

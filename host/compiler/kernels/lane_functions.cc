@@ -115,8 +115,7 @@ Lane DivideModerate(LaneGraph& graph, Lane a, Lane b) {
     // In double precision it is never near the middle of two numbers.
     y = g.F(static_cast<float>(1 / double{divisor}));
   } else {
-    if (!IsBoundedDivisor(graph, b))
-      graph.Guard(IsOutside(g, b, low, high), b);
+    if (!IsBoundedDivisor(graph, b)) graph.Guard(IsOutside(g, b, low, high), b);
     const Lane largest =
         g(Op::kIeq, g(Op::kIand, b, g.K(kFraction)), g.K(kFraction));
     y = ReciprocalSteps(g, b, largest);

@@ -22,7 +22,7 @@ using vpu::Kind;
 using vpu::Op;
 
 // Instructions by which loads come earlier.
-constexpr int kAhead[] = {6, 12, 24, 36, 60};
+constexpr int kAhead[] = {8, 24, 60};
 
 // What instructions read and write: vector registers, then scalar ones, then
 // the number of rows, the order of the transposer, memory.
@@ -202,11 +202,14 @@ void Schedule(std::vector<uint64_t>& words, size_t first, int lanes,
   const int64_t rows = preset.vector_rows();
   std::vector<uint64_t> best(words.begin() + static_cast<int64_t>(first),
                              words.end());
-  double least = IterationCycles(best, rows, preset);
+  const auto cycles_of = [&](const std::vector<uint64_t>& body) {
+    return IterationCycles(body, rows, preset, /*before=*/1, /*measured=*/2);
+  };
+  double least = cycles_of(best);
   const List list(code, lanes);
   for (const int ahead : kAhead) {
     std::vector<uint64_t> ordered = list.Order(ahead);
-    const double cycles = IterationCycles(ordered, rows, preset);
+    const double cycles = cycles_of(ordered);
     if (cycles >= least) continue;
     least = cycles;
     best = std::move(ordered);
