@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "host/compiler/kernels/lane_cost.h"
 #include "host/compiler/kernels/lane_schedule.h"
 #include "host/program/vpu_asm.h"
@@ -67,38 +68,32 @@ TEST(ScheduleTest, LoadsComeBeforeWhatNeedNotWait) {
 // A register's readers, a place that is stored to, and the number of lanes.
 TEST(ScheduleTest, WhatBelongsTogetherStays) {
   const Preset& preset = *FindPreset("v2");
-  const std::vector<uint64_t> given = Words(R"(
-    li s10, 1
-    lanes s10
-    ld32 v0, s2, s6
-    lanes s8
-    bcl v32, v0, s0
-    ld32 v1, s1, s5
-    fadd v16, v1, v32
-    fadd v17, v16, v16
-    fadd v18, v17, v17
-    fadd v19, v18, v18
-    st32 v19, s1, s5
-    ld32 v1, s1, s5, 512
-    fadd v24, v1, v32
-    fadd v25, v24, v24
-    li s10, 1
-    lanes s10
-    ld32 v0, s2, s6, 4
-    lanes s8
-    fadd v26, v25, v0
-    st32 v26, s1, s5, 512
-)");
+  const auto chain = [](int first) {  // of sums, in eight registers
+    std::string text;
+    for (int i = 0; i < 14; ++i)
+      text += absl::StrFormat("    fadd v%d, v%d, v%d\n", first + (i + 1) % 8,
+                              first + i % 8, first + i % 8);
+    return text;
+  };
+  const std::vector<uint64_t> given = Words(
+      "    li s10, 1\n    lanes s10\n    ld32 v0, s2, s6\n    lanes s8\n"
+      "    bcl v32, v0, s0\n    ld32 v1, s1, s5\n    fadd v16, v1, v32\n" +
+      chain(16) +
+      "    st32 v22, s1, s5\n    li s10, 1\n    lanes s10\n"
+      "    ld32 v0, s2, s6, 4\n    lanes s8\n    bcl v33, v0, s0\n"
+      "    ld32 v1, s1, s5, 512\n    fadd v16, v1, v33\n" +
+      chain(16) + "    st32 v22, s1, s5, 512\n");
   std::vector<uint64_t> words = given;
   Schedule(words, 0, kLanes, preset);
+  EXPECT_NE(words, given);
   const auto before = [&](const char* first, const char* second) {
     EXPECT_LT(PlaceOf(words, first), PlaceOf(words, second))
         << first << ", " << second;
   };
   before("bcl v32, v0, s0", "ld32 v0, s2, s6, 4");
   before("fadd v16, v1, v32", "ld32 v1, s1, s5, 512");
-  before("ld32 v1, s1, s5", "st32 v19, s1, s5");
-  before("st32 v19, s1, s5", "st32 v26, s1, s5, 512");
+  before("ld32 v1, s1, s5, 512", "st32 v22, s1, s5");
+  before("st32 v22, s1, s5", "st32 v22, s1, s5, 512");
   // Each load and store has the lanes that it had, and so has what follows.
   int lanes = kLanes;
   for (const uint64_t word : words) {
