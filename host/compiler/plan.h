@@ -171,9 +171,9 @@ struct Plan {
   // Whether an input has one position, which the layer repeats for all of its
   // own.
   bool Repeated(const PlanLayer& layer, size_t input) const;
-  // The part of an input that a block of the layer reads.
   // Whether a concatenation puts the lines of its inputs one below the other.
   bool Stacked(const PlanLayer& layer) const;
+  // The part of an input that a block of the layer reads.
   Region RegionOf(const PlanLayer& layer, size_t input,
                   const Block& block) const;
   // Channels that a pool may load at a time: it may if its channels are whole

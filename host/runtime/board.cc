@@ -10,6 +10,7 @@
 #include "host/runtime/guarded.h"
 
 namespace systole::runtime {
+
 Torus TorusOf(int chips) {
   Torus torus{chips, 1};
   for (int rows = 1; rows * rows <= chips; ++rows)

@@ -13,9 +13,9 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "systole/compiler.h"
 #include "systole/model.h"
+#include "tests/compiler/append_layer.h"
 
 namespace systole {
 namespace {
@@ -64,13 +64,7 @@ class Maker {
 
  private:
   int Append(model::Layer layer, model::Tensor out) {
-    layer.name = absl::StrCat(model::OpName(layer.op), network.layers.size());
-    out.name = layer.name + ".out";
-    layer.output = static_cast<int>(network.tensors.size());
-    network.tensors.push_back(std::move(out));
-    network.layers.push_back(std::move(layer));
-    network.outputs = {network.layers.back().output};
-    return network.outputs[0];
+    return AppendLayer(network, std::move(layer), std::move(out));
   }
 
   std::mt19937 random_;

@@ -19,6 +19,7 @@
 #include "host/tools/checker.h"
 #include "systole/compiler.h"
 #include "systole/device.h"
+#include "tests/compiler/append_layer.h"
 #include "tests/compiler/random_draws.h"
 #include "tests/testing/options.h"
 
@@ -64,14 +65,7 @@ class SeparableMaker : RandomDraws {
 
  private:
   int Append(model::Layer layer, model::Tensor out) {
-    layer.name =
-        absl::StrFormat("%s%d", model::OpName(layer.op), network.layers.size());
-    out.name = layer.name + ".out";
-    layer.output = static_cast<int>(network.tensors.size());
-    network.tensors.push_back(std::move(out));
-    network.layers.push_back(std::move(layer));
-    network.outputs = {network.layers.back().output};
-    return network.outputs[0];
+    return AppendLayer(network, std::move(layer), std::move(out));
   }
 
   void Weights(model::Layer& layer, int64_t terms, int filters) {

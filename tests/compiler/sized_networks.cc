@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "host/tools/workload.h"
+#include "tests/compiler/append_layer.h"
 #include "tests/compiler/random_draws.h"
 
 namespace systole {
@@ -83,13 +84,7 @@ class Maker {
   }
 
   int Append(Layer layer, Tensor out) {
-    layer.name = absl::StrCat(model::OpName(layer.op), network.layers.size());
-    out.name = layer.name + ".out";
-    layer.output = static_cast<int>(network.tensors.size());
-    network.tensors.push_back(std::move(out));
-    network.layers.push_back(std::move(layer));
-    network.outputs = {network.layers.back().output};
-    return network.outputs[0];
+    return AppendLayer(network, std::move(layer), std::move(out));
   }
 
   std::mt19937_64 rng_;

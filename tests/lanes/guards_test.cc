@@ -93,9 +93,10 @@ TEST_P(GuardsTest, ArgumentsAtTheBounds) {
     Check(scaled(power, "n", "%r = f32[N] hlo.sqrt(%t)"));
     Check(scaled(power, "m", "%r = f32[N] hlo.divide(%t, %o)"));
   }
-  // Of dividends 2^90 to 2^98; of divisors 2^-38 to 2^-28, and 2^25 to 2^34.
-  Check(scaled("1.2379401e27", "m", "%r = f32[N] hlo.divide(%t, %o)"));
-  Check(scaled("7.9228163e28", "m", "%r = f32[N] hlo.divide(%t, %o)"));
+  // Of dividends 2^28 to 2^36 and 2^90 to 2^98; of divisors 2^-38 to 2^-28, and
+  // 2^25 to 2^34.
+  for (const char* power : {"34359738368", "1.2379401e27", "7.9228163e28"})
+    Check(scaled(power, "m", "%r = f32[N] hlo.divide(%t, %o)"));
   for (const char* power : {"4.656613e-10", "4.2949673e9", "1.7179869e10"})
     Check(scaled(power, "o", "%r = f32[N] hlo.divide(%m, %t)"));
 }
@@ -129,6 +130,59 @@ TEST_P(GuardsTest, Exponentials) {
     }
   }
   Check("  %r = f32[N] hlo.exponential(%x)");
+}
+
+// Less the largest one of its line, an argument is not above 0; less that of
+// another line, or the smallest one, it is.
+TEST_P(GuardsTest, ExponentialsOfDifferences) {
+  for (const char* statements : {
+           "%b = f32[S,S] hlo.broadcast_in_dim(%m), dimensions=[0]",
+           "%b = f32[S,S] hlo.broadcast_in_dim(%m), dimensions=[1]",
+           "%b = f32[S,S] hlo.broadcast_in_dim(%n), dimensions=[0]",
+           "%b = f32[S,S] hlo.broadcast_in_dim(%o), dimensions=[0]",
+           "%k = f32[S] hlo.broadcast_in_dim(%low), dimensions=[]\n"
+           "%c = f32[S] hlo.maximum(%k, %m)\n"
+           "%d = f32[S,1] hlo.reshape(%c)\n"
+           "%b = f32[S,S] hlo.broadcast_in_dim(%d), dimensions=[0,1]",
+           "%d = f32[1,S] hlo.reshape(%m)\n"
+           "%b = f32[S,S] hlo.broadcast_in_dim(%d), dimensions=[0,1]",
+           "%k = f32[S] hlo.broadcast_in_dim(%low), dimensions=[]\n"
+           "%c = f32[S] hlo.minimum(%k, %m)\n"
+           "%b = f32[S,S] hlo.broadcast_in_dim(%c), dimensions=[0]",
+       }) {
+    std::string text = R"(module @m {
+  %x = f32[S,S] parameter(), name="x"
+  %k0 = f32[] constant(), data=[300]
+  %w = f32[S,S] hlo.broadcast_in_dim(%k0), dimensions=[]
+  %t = f32[S,S] hlo.tanh(%x)
+  %s = f32[S,S] hlo.multiply(%t, %w)
+  %low = f32[] constant(), data=[-inf]
+  %high = f32[] constant(), data=[inf]
+  %m = f32[S] hlo.reduce(%s, %low), dimensions=[1] OF(maximum)
+  %n = f32[S] hlo.reduce(%s, %high), dimensions=[1] OF(minimum)
+  %o = f32[S] hlo.reduce(%s, %low), dimensions=[0] OF(maximum)
+  )" + std::string(statements) +
+                       R"(
+  %v = f32[S,S] hlo.subtract(%s, %b)
+  %r = f32[S,S] hlo.exponential(%v)
+  return %r as "r"
+}
+)";
+    for (const char* op : {"maximum", "minimum"}) {
+      text = absl::StrReplaceAll(
+          text, {{absl::StrCat("OF(", op, ")"),
+                  absl::StrCat("{ %p = f32[] parameter()\n %q = f32[] "
+                               "parameter()\n %e = f32[] hlo.",
+                               op, "(%p, %q)\n return %e }")}});
+    }
+    const char* const size = GetParam() == std::string("v2") ? "256" : "64";
+    text = absl::StrReplaceAll(
+        text, {{"[S,S]", absl::StrCat("[", size, ",", size, "]")},
+               {"[S,1]", absl::StrCat("[", size, ",1]")},
+               {"[1,S]", absl::StrCat("[1,", size, "]")},
+               {"[S]", absl::StrCat("[", size, "]")}});
+    check_.Check(text, 3);
+  }
 }
 
 // One divisor for many dividends: of a line, of a column, of all.
@@ -182,9 +236,11 @@ TEST_P(GuardsTest, SharedDivisors) {
       check(0, "", divisor, dividend);
     }
   }
-  // Where the guards end: divisors about 2^-20, quotients about 2^-72 and 2^64.
+  // Where the guards end: divisors about 2^-20, quotients about 2^-72 and 2^56;
+  // and far below, where remainders are not exact.
   check(131, "0", "%small", "%n", "9.5367432e-07");
-  for (const char* scale : {"2.1175824e-22", "1.8446744e19", "1.6543612e-24"})
+  for (const char* scale : {"2.1175824e-22", "7.2057594e16", "1.6543612e-24",
+                            "7.7037198e-34", "4.7019774e-38"})
     check(131, "0", "%o", "%tiny", scale);
 }
 

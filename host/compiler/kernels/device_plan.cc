@@ -158,15 +158,23 @@ class Planner {
         return CompileFused(stages, preset_, origin);
       });
     };
-    absl::StatusOr<KernelProgram> kernel = compile(spec);
-    FusedSpec folded = spec;
-    if (!GoByLines(folded, preset_)) return kernel;
-    absl::StatusOr<KernelProgram> other = compile(folded);
-    if (!other.ok() ||
-        (kernel.ok() && kernel->expected_cycles <= other->expected_cycles))
-      return kernel;
-    spec = std::move(folded);
-    return other;
+    absl::StatusOr<KernelProgram> best = compile(spec);
+    FusedSpec lines = spec;
+    if (!GoByLines(lines, preset_)) return best;
+    const std::pair<bool, int64_t> kBlocks[] = {{false, lines.most_blocks},
+                                                {true, lines.most_blocks},
+                                                {true, lines.most_blocks / 2}};
+    for (const auto& [whole_pairs, most_blocks] : kBlocks) {
+      lines.whole_pairs = whole_pairs;
+      lines.most_blocks = most_blocks;
+      absl::StatusOr<KernelProgram> other = compile(lines);
+      if (!other.ok() ||
+          (best.ok() && best->expected_cycles <= other->expected_cycles))
+        continue;
+      spec = lines;
+      best = std::move(other);
+    }
+    return best;
   }
 
   static bool HasRows(const FusedSpec& spec) {

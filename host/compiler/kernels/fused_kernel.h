@@ -90,6 +90,11 @@ struct FusedSpec {
   using Stage = std::variant<Lanes, Reduce, Copy, Product>;
 
   int64_t rows = 1;
+  // How rows are cut into blocks. Many blocks hide more of the first load and
+  // the last store, few have fewer runs. With whole pairs of registers of
+  // lines, where stages go by lines, these need no code for what is left over.
+  int64_t most_blocks = 16;
+  bool whole_pairs = false;
   std::vector<Value> values;
   std::vector<Stage> stages;
 };

@@ -16,7 +16,6 @@ using compiler::CeilDiv;
 using compiler::RoundUp;
 
 constexpr int64_t kLeastGroups = 16;  // of eight rows of lanes in a block
-constexpr int64_t kMostBlocks = 16;
 // Values up to this part of the unified buffer lie there with all rows.
 constexpr int64_t kSmallValue = 256;
 
@@ -161,19 +160,17 @@ void FusedLayout::ChooseRows() {
   const int64_t group = vpu::kVectorSteps * preset_.cols * 4;
   const int64_t groups = CeilDiv(spec_.rows * most, group);
   const auto stages = static_cast<int64_t>(spec_.stages.size());
-  const int64_t wanted =
-      std::clamp<int64_t>(groups / (kLeastGroups * stages), 1, kMostBlocks);
+  const int64_t wanted = std::clamp<int64_t>(groups / (kLeastGroups * stages),
+                                             1, spec_.most_blocks);
   int64_t fill = step_;  // rows that fill the lanes
   for (const FusedSpec::Stage& stage : spec_.stages) {
     const auto* lanes = std::get_if<FusedSpec::Lanes>(&stage);
     if (lanes == nullptr || !spec_.values[ResultsOf(stage)[0]].by_rows)
       continue;
-    // A register full of rows of lanes, or two of lines, of which both groups
-    // of a loop are full then.
-    const bool lines = lanes->line != 0 && lanes->chunk == preset_.cols &&
-                       (lanes->folds.empty() || !lanes->folds[0].columns);
+    // A register full of rows of lanes, or one or two of lines.
     const int64_t row = std::max(lanes->line, preset_.cols);
-    const int64_t all = (lines ? 2 : 1) * preset_.vector_rows() * row;
+    const int64_t all = (lanes->line != 0 && spec_.whole_pairs ? 2 : 1) *
+                        preset_.vector_rows() * row;
     const int64_t elements = lanes->elements / spec_.rows;
     const int64_t whole =
         std::lcm(fill, elements < all && lanes->line == 0

@@ -141,7 +141,7 @@ class LanesStage : public FusedStage {
         std::vector<Bytes> more = writes;
         more.push_back(p.guards);
         return p.builder.Run(code_.main, arguments, reads, more,
-                             CyclesOf(cycles, some));
+                             CyclesOf(cycles, some) + code_.end_cycles);
       }
       const int pc = code_.exact >= 0 ? code_.exact : code_.main;
       p.builder.Run(pc, arguments, reads, writes, CyclesOf(cycles, some));

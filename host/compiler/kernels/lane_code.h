@@ -63,9 +63,10 @@ struct LanePlaces {
 
 struct LaneCode {
   std::vector<uint64_t> words;
-  int main = 0;           // indices in the instruction memory
-  int exact = -1;         // of guarded code: without guards
-  double row_cycles = 0;  // expected, of many rows where pairs of groups exist
+  int main = 0;            // indices in the instruction memory
+  int exact = -1;          // of guarded code: without guards
+  double row_cycles = 0;   // expected, of many rows where pairs of groups exist
+  int64_t end_cycles = 0;  // expected, of a guarded run behind its last row
   // Run once before, if operands are splats; takes no arguments.
   int spread = -1;
 };

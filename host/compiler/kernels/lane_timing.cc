@@ -15,6 +15,7 @@ constexpr int kDepth = 6;            // instructions that a unit holds
 constexpr int64_t kToUnit = 3;       // from dispatch to the first row
 constexpr int64_t kBranch = 3;       // a taken branch
 constexpr int64_t kLoadedWord = 10;  // lds
+constexpr int64_t kStored = 4;       // from a row's start to its write
 
 // Cycles from the start of a row or step to a reader's.
 int64_t LatencyOf(Op op) {
@@ -99,6 +100,11 @@ LaneTiming::Times LaneTiming::Of(const vpu::Instr& x) const {
   const vpu::OpInfo& op = *vpu::FindOp(static_cast<uint8_t>(x.op));
   Times t;
   t.issue = issued_ + 1;
+  // A fence waits for older stores, halt for loads too.
+  if (x.op == Op::kFence || x.op == Op::kHalt)
+    t.issue = std::max(t.issue, free_[kStoreUnit] + kStored);
+  for (int unit = 0; unit < 2 && x.op == Op::kHalt; ++unit)
+    t.issue = std::max(t.issue, free_[unit] + LatencyOf(Op::kLd32));
   t.start = t.issue;
   if (op.cls <= Class::kControl || x.op == Op::kLds) return t;
   t.unit = UnitOf(x);
