@@ -48,7 +48,8 @@ class BashTest(unittest.TestCase):
         self.assertEqual(self.complete("systole", "run", "--che"), ["--check", "--checked"])
         self.assertEqual(self.complete("systole", "run", "net.tflite", "--quiet", "--bac"), ["--backend"])
         self.assertEqual(self.complete("systole", "board", "run", "--po"), ["--port"])
-        self.assertEqual(self.complete("systole", "disasm", "--pre"), [])
+        self.assertEqual(self.complete("systole", "disasm", "--pre"), ["--precision", "--preset"])
+        self.assertEqual(self.complete("systole", "board", "info", "--pre"), [])
 
     def test_values(self):
         presets = {"nano", "edge", "v1", "mini", "lite", "v2", "board", "board8", "minichip", "edgechip", "v2chip", "litechip"}
