@@ -57,6 +57,17 @@ std::vector<const ir::Node*> ShardsOf(const ir::Module& module,
   return shards;
 }
 
+// Whether the cores of a run can do what the plan's programs exchange.
+bool CanExchange(const lanes::DevicePlan& plan, const std::vector<int>& cores) {
+  for (const lanes::PlanStep& step : plan.steps) {
+    if (step.exchanging != nullptr && !step.exchanging->CheckCores(cores).ok())
+      return false;
+  }
+  return std::all_of(
+      plan.regions.begin(), plan.regions.end(),
+      [&](const auto& region) { return CanExchange(*region.second, cores); });
+}
+
 std::unique_ptr<ir::Module> Lowered(std::unique_ptr<ir::Module> module,
                                     ir::ProcessGrid grid, const Preset& preset,
                                     bool links) {
@@ -66,9 +77,9 @@ std::unique_ptr<ir::Module> Lowered(std::unique_ptr<ir::Module> module,
         static_cast<int64_t>(preset.memory_bytes()) / kCombinedShare;
     CombineExchanges(*module, links ? std::min(most, kCombinedBytes) : most);
   }
-  const bool beside = links && PlanExchanges(CollectiveGroups(*module, grid),
-                                             grid.count(), preset)
-                                   .HasAny(*module);
+  const CollectiveGroups groups(*module, grid);
+  const bool beside =
+      links && PlanExchanges(*module, groups, grid.count(), preset).HasAny();
   lanes::LowerModule(*module,
                      beside ? lanes::BesideCollectives(preset) : preset);
   return module;
@@ -87,11 +98,12 @@ Executable::Executable(std::unique_ptr<ir::Module> module, ir::ProcessGrid grid,
       grid_(grid),
       groups_(std::make_unique<CollectiveGroups>(*module_, grid)),
       exchanges_(
-          std::make_unique<PlanExchanges>(*groups_, grid.count(), preset)),
+          std::make_unique<PlanExchanges>(*module_, *groups_, grid.count(),
+                                          preset)),
       preset_(preset),
       plan_(lanes::PlanFor(
           *module_, preset, 0,
-          links && exchanges_->HasAny(*module_) ? exchanges_.get() : nullptr)),
+          links && exchanges_->HasAny() ? exchanges_.get() : nullptr)),
       placement_(PlacementOf(*module_, plan_, preset)) {
   CountExchanges(*module_, *groups_, preset, links, placement_);
   for (const ir::Node* input : module_->inputs()) {
@@ -261,15 +273,11 @@ PlacedValues Executable::Constants(const lanes::DevicePlan& plan,
   return values;
 }
 
-bool Executable::FitsLinks(const Run& run) const {
-  for (const lanes::PlanStep& step : plan_.steps) {
-    if (step.exchanging == nullptr) continue;
-    compiler::AllReduceSpec spec =
-        step.exchanging->collectives()[0].member.spec;
-    for (int& core : spec.group) core = run.communicator->cores()[core];
-    if (!compiler::CheckAllReduce(spec, preset_).ok()) return false;
-  }
-  return true;
+bool Executable::FitsLinks(const std::vector<int>& cores) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto [known, added] = fit_.try_emplace(cores);
+  if (added) known->second = CanExchange(plan_, cores);
+  return known->second;
 }
 
 const lanes::DevicePlan& Executable::PlanApart() {
@@ -332,7 +340,8 @@ absl::StatusOr<PlacedValues> Executable::Compute(PlacedValues arguments,
       {process, grid_, groups_.get(),
        run == nullptr ? nullptr : run->communicator.get(), &programs_});
   const lanes::DevicePlan& plan =
-      run == nullptr || FitsLinks(*run) ? plan_ : PlanApart();
+      run == nullptr || FitsLinks(run->communicator->cores()) ? plan_
+                                                              : PlanApart();
   absl::StatusOr<PlacedValues> results =
       executor.Run(plan, std::move(arguments), Constants(plan, device));
   if (!results.ok()) return results.status();

@@ -210,7 +210,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   // the process's device has.
   bool NeedsPart(size_t parameter, const Place& value, int process) const;
   // Whether the cores of a run can do what the plan's programs exchange.
-  bool FitsLinks(const Run& run) const;
+  bool FitsLinks(const std::vector<int>& cores);
   // For those that cannot: collectives apart from kernels.
   const lanes::DevicePlan& PlanApart();
   // A plan's constants on a device.
@@ -224,6 +224,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   const Preset& preset_;
   lanes::DevicePlan plan_;
   std::optional<lanes::DevicePlan> apart_;
+  std::map<std::vector<int>, bool> fit_;  // by cores of processes
   ExchangingPrograms programs_;
   std::vector<ir::Type> parameters_, results_;
   // By parameter: the nodes that take parts of it, if nothing else reads it.

@@ -79,7 +79,7 @@ absl::StatusOr<std::vector<std::vector<uint64_t>>> Communicator::Share(
     for (auto& member : given) member = all;
     return absl::OkStatus();
   };
-  const auto met = rendezvous_.Meet(
+  const auto met = rendezvous_.MeetAll(
       node, process, std::make_shared<std::vector<uint64_t>>(std::move(own)),
       share);
   if (!met.ok()) return met.status();

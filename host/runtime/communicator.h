@@ -66,8 +66,8 @@ class Communicator {
     return rendezvous_.Start(process, core);
   }
   const std::vector<int>& cores() const { return rendezvous_.cores(); }
-  // Gives addresses to the other members of a collective's group, and returns
-  // those of all by position. Errors: those of Rendezvous::Meet.
+  // Gives addresses to all other processes, which come to the same collective,
+  // and returns those of all by process. Errors: those of Rendezvous::Meet.
   absl::StatusOr<std::vector<std::vector<uint64_t>>> Share(
       const ir::Node& node, int process, std::vector<uint64_t> own);
   // Every process calls it once, when it takes part in nothing more.

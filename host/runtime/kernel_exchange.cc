@@ -28,8 +28,11 @@ absl::Status KernelExecutor::RunExchanging(const lanes::PlanStep& step,
        program.collectives()) {
     auto scratch = core_.Allocate(collective.scratch_bytes);
     if (!scratch.ok()) return scratch.status();
-    for (const auto* operands : {&collective.in, &collective.out})
-      for (const int operand : *operands) own.push_back((*places)[operand]);
+    for (const int operand : collective.in) {
+      own.push_back((*places)[operand] +
+                    program.OffsetOf(operand, process_.number));
+    }
+    for (const int operand : collective.out) own.push_back((*places)[operand]);
     own.push_back((*scratch)->address());
     kept.push_back(*std::move(scratch));
   }
@@ -42,13 +45,14 @@ absl::Status KernelExecutor::RunExchanging(const lanes::PlanStep& step,
   for (const ExchangingProgram::Collective& collective :
        program.collectives()) {
     const size_t end = at + collective.in.size() + collective.out.size() + 1;
-    for (size_t p = 0; p < shared->size(); ++p) {
-      const int other = program.group()[p];
+    const std::vector<int> group =
+        program.MemberOf(collective, process_.number).spec.group;
+    for (const int other : group) {
       if (other == process_.number) continue;
       const bool near =
           cores[other] / on_chip == cores[process_.number] / on_chip;
       for (size_t i = at; i < end; ++i) {
-        places->push_back((*shared)[p][i] +
+        places->push_back((*shared)[other][i] +
                           (near ? core_.preset().memory_bytes() : 0));
       }
     }

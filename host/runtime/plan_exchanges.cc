@@ -6,18 +6,52 @@
 #include <utility>
 #include <variant>
 
+#include "host/compiler/kernels/counted_loop.h"
+#include "host/compiler/kernels/device_plan.h"
 #include "host/runtime/link_collectives.h"
 
 namespace systole::runtime {
 
+namespace {
+
+// Whether the turns of a loop are the same for all processes.
+bool TurnsAreKnown(const ir::Node& node) {
+  if (node.op != ir::Op::kHloWhile) return false;
+  const auto loop = lanes::CountedLoopOf(node);
+  return loop && node.operands[loop->counter].node->is_constant() &&
+         (loop->bound < 0 ||
+          node.operands[loop->bound].node->is_constant());
+}
+
+}  // namespace
+
+void PlanExchanges::Find(const ir::Module& module, bool together) {
+  for (const auto& node : module.nodes()) {
+    if (ir::IsCollective(node->op) && GroupsFit(*node, together))
+      nodes_.insert(node.get());
+    if (!lanes::IsControl(*node)) continue;
+    for (const auto& region : node->regions)
+      Find(*region, together && TurnsAreKnown(*node));
+  }
+}
+
+bool PlanExchanges::GroupsFit(const ir::Node& node, bool together) const {
+  if (node.attr<ir::HloCollectiveAttributes>().parts_stay) return false;
+  const size_t size = groups_.Of(node, 0).all->size();
+  if (size < 2 || size > kMostLinkMembers) return false;
+  if (!together) return static_cast<int>(size) == processes_;
+  for (int process = 1; process < processes_; ++process)
+    if (groups_.Of(node, process).all->size() != size) return false;
+  return true;
+}
+
 std::optional<lanes::Exchanges::Member> PlanExchanges::Of(const ir::Node& node,
                                                           int process) const {
-  if (node.attr<ir::HloCollectiveAttributes>().parts_stay) return std::nullopt;
+  if (nodes_.count(&node) == 0) return std::nullopt;
   const CollectiveGroups::Membership own = groups_.Of(node, process);
-  if (static_cast<int>(own.all->size()) != processes_ || processes_ < 2)
-    return std::nullopt;
   std::vector<LinkCollective> all =
-      LinkCollectivesOf(node, processes_, *own.sources, preset_);
+      LinkCollectivesOf(node, static_cast<int>(own.all->size()), *own.sources,
+                        preset_);
   if (all.size() != 1 ||
       !std::holds_alternative<compiler::AllReduceSpec>(all[0].spec))
     return std::nullopt;
@@ -30,11 +64,10 @@ std::optional<lanes::Exchanges::Member> PlanExchanges::Of(const ir::Node& node,
   return member;
 }
 
-bool PlanExchanges::HasAny(const ir::Module& module) const {
-  return std::any_of(module.nodes().begin(), module.nodes().end(),
-                     [this](const auto& node) {
-                       return ir::IsCollective(node->op) && Of(*node, 0);
-                     });
+bool PlanExchanges::HasAny() const {
+  return std::any_of(
+      nodes_.begin(), nodes_.end(),
+      [this](const ir::Node* node) { return Of(*node, 0).has_value(); });
 }
 
 absl::StatusOr<ExchangingPrograms::Program> ExchangingPrograms::Of(

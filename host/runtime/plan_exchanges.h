@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The collectives that run in programs of kernels: those that all processes of
-// a program do together over links.
+// The collectives that run in programs of kernels: those to which all processes
+// of a program come together, over links. Groups of some of them may be in
+// branches that others do not take, and in loops of other lengths; so they are
+// not in regions, but in loops whose turns are known.
 #ifndef SYSTOLE_HOST_RUNTIME_PLAN_EXCHANGES_H_
 #define SYSTOLE_HOST_RUNTIME_PLAN_EXCHANGES_H_
 
@@ -10,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -23,18 +26,25 @@ namespace systole::runtime {
 class PlanExchanges : public lanes::Exchanges {
  public:
   // All must outlive this.
-  PlanExchanges(const CollectiveGroups& groups, int processes,
-                const Preset& preset)
-      : groups_(groups), processes_(processes), preset_(preset) {}
+  PlanExchanges(const ir::Module& module, const CollectiveGroups& groups,
+                int processes, const Preset& preset)
+      : groups_(groups), processes_(processes), preset_(preset) {
+    Find(module, /*together=*/true);
+  }
 
+  int processes() const override { return processes_; }
   std::optional<Member> Of(const ir::Node& node, int process) const override;
-  // Whether a module has any, outside of regions.
-  bool HasAny(const ir::Module& module) const;
+  bool HasAny() const;
 
  private:
+  // together: all processes come to the module's nodes equally often.
+  void Find(const ir::Module& module, bool together);
+  bool GroupsFit(const ir::Node& node, bool together) const;
+
   const CollectiveGroups& groups_;
   const int processes_;
   const Preset& preset_;
+  std::set<const ir::Node*> nodes_;  // to which all processes come
 };
 
 // Programs of processes, made when they are first needed. Thread-safe.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -64,10 +65,13 @@ struct Rendezvous::Meeting {
 Rendezvous::Rendezvous(const CollectiveGroups& groups, int processes,
                        Board* board)
     : groups_(groups),
+      everyone_(processes),
       board_(board),
       present_(processes),
       to_start_(processes),
-      cores_(processes) {}
+      cores_(processes) {
+  std::iota(everyone_.begin(), everyone_.end(), 0);
+}
 Rendezvous::~Rendezvous() = default;
 
 // With the lock held. Nobody is left that could end a meeting.
@@ -103,7 +107,20 @@ absl::Status Rendezvous::Start(int process, int core) {
 absl::StatusOr<std::shared_ptr<void>> Rendezvous::Meet(
     const Node& node, int process, std::shared_ptr<void> own,
     const std::function<absl::Status(Given&)>& finish) {
-  const CollectiveGroups::Membership member = groups_.Of(node, process);
+  return MeetAs(node, groups_.Of(node, process), std::move(own), finish);
+}
+
+absl::StatusOr<std::shared_ptr<void>> Rendezvous::MeetAll(
+    const Node& node, int process, std::shared_ptr<void> own,
+    const std::function<absl::Status(Given&)>& finish) {
+  return MeetAs(node, {-1, &everyone_, process, nullptr}, std::move(own),
+                finish);
+}
+
+absl::StatusOr<std::shared_ptr<void>> Rendezvous::MeetAs(
+    const Node& node, const CollectiveGroups::Membership& member,
+    std::shared_ptr<void> own,
+    const std::function<absl::Status(Given&)>& finish) {
   std::unique_lock<std::mutex> lock(mutex_);
   // A member that comes again has seen the end of the meeting before.
   const std::pair<const Node*, int> key{&node, member.group};

@@ -72,15 +72,25 @@ class Rendezvous {
   absl::StatusOr<std::shared_ptr<void>> Meet(
       const ir::Node& node, int process, std::shared_ptr<void> own,
       const std::function<absl::Status(Given&)>& finish);
+  // The same of all processes, whatever the node's groups; positions are their
+  // numbers.
+  absl::StatusOr<std::shared_ptr<void>> MeetAll(
+      const ir::Node& node, int process, std::shared_ptr<void> own,
+      const std::function<absl::Status(Given&)>& finish);
   // The process takes part in nothing more.
   void Leave(int process, const absl::Status& status);
 
  private:
   struct Meeting;
 
+  absl::StatusOr<std::shared_ptr<void>> MeetAs(
+      const ir::Node& node, const CollectiveGroups::Membership& member,
+      std::shared_ptr<void> own,
+      const std::function<absl::Status(Given&)>& finish);
   void CheckProgress();
 
   const CollectiveGroups& groups_;
+  ir::ProcessGroup everyone_;
   Board* const board_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -89,7 +99,7 @@ class Rendezvous {
   int waiting_ = 0;      // of them, for a meeting that has not ended
   int to_start_;         // that have not come to Start
   std::vector<int> cores_;
-  // Those that some members have not come to, by node and group.
+  // Those that some members have not come to, by node and group; -1: all.
   std::map<std::pair<const ir::Node*, int>, std::shared_ptr<Meeting>> meetings_;
 };
 

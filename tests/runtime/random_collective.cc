@@ -24,6 +24,9 @@ using ir::ProcessGrid;
 constexpr char kAdd[] =
     "{ %p = f32[] parameter()\n %q = f32[] parameter()\n"
     "%r = f32[] hlo.add(%p, %q)\n return %r }";
+constexpr char kMax[] =
+    "{ %p = f32[] parameter()\n %q = f32[] parameter()\n"
+    "%r = f32[] hlo.maximum(%p, %q)\n return %r }";
 
 // The groups of a random partition of `count` numbers into equal groups.
 std::string RandomGroups(std::mt19937_64& rng, int count, int size) {
@@ -39,7 +42,7 @@ std::string RandomGroups(std::mt19937_64& rng, int count, int size) {
 std::unique_ptr<ir::Module> Module(const std::string& statements,
                                    const std::string& results) {
   const std::string text = absl::StrCat(
-      "module @m {\n", absl::StrReplaceAll(statements, {{"ADD", kAdd}}),
+      "module @m {\n", absl::StrReplaceAll(statements, {{"ADD", kAdd}, {"MAX", kMax}}),
       "\nreturn ", results, "\n}\n");
   absl::StatusOr<std::unique_ptr<ir::Module>> module = ir::Parse(text);
   EXPECT_TRUE(module.ok()) << module.status() << "\n" << text;

@@ -15,7 +15,7 @@
 namespace systole::runtime {
 
 // A verified module of these statements, in which ADD stands for a region that
-// adds two f32; null if it is none.
+// adds two f32, MAX for one that takes the larger; null if it is none.
 std::unique_ptr<ir::Module> Module(const std::string& statements,
                                    const std::string& results = "%y as \"y\"");
 

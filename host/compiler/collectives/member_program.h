@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -38,7 +39,10 @@ absl::Status CheckMembers(const std::vector<MemberMemory>& memory,
 struct MemberRoom {
   int64_t ub_begin = 0, ub_end = 0;  // of the unified buffer; whole words
   int64_t pc = 0;                    // from here on of the instruction memory
-  Stretch stretch = {};              // what is exchanged
+  // Cores of other chips that it exchanges with, and whose link flags are whose:
+  // each has a number, the same that this one has there.
+  std::map<int, int> partners = {};
+  Stretch stretch = {};  // what is exchanged
 };
 
 // A member's part of a longer program: steps that are correct when executed one
@@ -77,6 +81,7 @@ class MemberProgram {
   }
   HbmImage& hbm() { return hbm_; }
   const MemberRoom& room() const { return room_; }
+  bool is_part() const { return part_; }
   // The address of what the other core of the chip has at `address`.
   uint64_t PeerAddress(uint64_t address) const {
     return part_ ? address : preset_.memory_bytes() + address;

@@ -176,10 +176,12 @@ uint32_t ReductionMember::FlagOf(int half, int round, bool doubling) const {
   const int of_level = half * 2 + (doubling ? 1 : 0);
   if (OnChip(position(), partner))
     return 1u << (isa::kFirstPeerFlag + of_level);
-  return 1u << (isa::kFirstLinkFlag + 4 * LinkLevel(partner) + of_level);
+  return 1u << (isa::kFirstLinkFlag + kFlagsOfLevel * LinkLevel(partner) +
+                of_level);
 }
 
 int ReductionMember::LinkLevel(int partner) const {
+  if (is_part()) return room().partners.at(spec_.group[partner]);
   int number = 0;
   for (int l = 0; (position() ^ partner) != 1 << l; ++l)
     number += OnChip(position(), position() ^ 1 << l) ? 0 : 1;

@@ -7,7 +7,8 @@
 // long as there is room. A link flag, or a flag between the cores of a chip,
 // says that a piece has come. Each direction of each round has a flag of its
 // own, so its posts and waits are in one order, also over several collectives
-// of the same group behind each other. The cores of a chip read each other's
+// behind each other: of the same group, or where each partner has flags of its
+// own (MemberRoom::partners). The cores of a chip read each other's
 // vectors, which saves to send them.
 #ifndef SYSTOLE_HOST_COMPILER_COLLECTIVES_REDUCTION_MEMBER_H_
 #define SYSTOLE_HOST_COMPILER_COLLECTIVES_REDUCTION_MEMBER_H_
@@ -24,6 +25,9 @@
 #include "systole/collective.h"
 
 namespace systole::compiler {
+
+// Of a level between two cores: of each half, for halving and doubling.
+inline constexpr int kFlagsOfLevel = 4;
 
 // How the vectors are divided.
 struct ReductionLayout {
@@ -86,7 +90,8 @@ class ReductionMember : public MemberProgram {
   // The flag of what comes in a round of a half, as a mask. Levels between
   // chips are numbered; a half takes its own rounds in its own order.
   uint32_t FlagOf(int half, int round, bool doubling) const;
-  // Number of a level among those that lead to other chips.
+  // Number of a level among those that lead to other chips; of a part, that of
+  // the partner.
   int LinkLevel(int partner) const;
   size_t VectorOf(const Piece& piece) const;
   // Where a piece of the whole vectors lies.

@@ -37,7 +37,8 @@ Preset BesideCollectives(const Preset& preset) {
 
 absl::StatusOr<KernelProgram> CompileCollective(
     const compiler::AllReduceSpec& spec, int position,
-    const compiler::Stretch& stretch, int64_t slack, const Preset& preset) {
+    const std::map<int, int>& partners, const compiler::Stretch& stretch,
+    int64_t slack, const Preset& preset) {
   const auto size = static_cast<int>(spec.group.size());
   const bool gathers = spec.phase == compiler::AllReduceSpec::Phase::kAllGather;
   KernelProgram program;
@@ -67,6 +68,7 @@ absl::StatusOr<KernelProgram> CompileCollective(
   room.ub_begin = preset.ub_bytes - CollectiveBytes(preset);
   room.ub_end = preset.ub_bytes;
   room.pc = vpu::kImemWords - kCollectiveWords;
+  room.partners = partners;
   room.stretch = stretch;
   absl::StatusOr<compiler::MemberPart> part =
       compiler::ReductionMember(placed, preset, position, &room).CompilePart();

@@ -7,6 +7,7 @@
 #define SYSTOLE_HOST_COMPILER_KERNELS_COLLECTIVE_KERNEL_H_
 
 #include <cstdint>
+#include <map>
 
 #include "absl/status/statusor.h"
 #include "host/compiler/collectives/exchange.h"
@@ -27,11 +28,12 @@ Preset BesideCollectives(const Preset& preset);
 
 // Of a position of the group; `spec` without memory. The operands are each
 // member's, first those of this one, then of the others by position: each
-// vector before, each vector after, and its scratch. Errors: those of
-// CompileAllReduce.
+// vector before, each vector after, and its scratch. partners: as
+// of compiler::MemberRoom. Errors: those of CompileAllReduce.
 absl::StatusOr<KernelProgram> CompileCollective(
     const compiler::AllReduceSpec& spec, int position,
-    const compiler::Stretch& stretch, int64_t slack, const Preset& preset);
+    const std::map<int, int>& partners, const compiler::Stretch& stretch,
+    int64_t slack, const Preset& preset);
 
 }  // namespace systole::lanes
 

@@ -310,7 +310,7 @@ class Planner {
         // A loop's body gets what the turn before has made.
         const bool body = node.op == Op::kHloWhile && region == node.regions[1];
         plan_.regions[region.get()] = std::make_unique<DevicePlan>(
-            PlanFor(*region, preset_, body ? node.results() : 0));
+            PlanFor(*region, chip_, body ? node.results() : 0, exchanges_));
       }
     }
     plan_.steps.push_back(std::move(step));

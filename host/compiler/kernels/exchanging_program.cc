@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -27,10 +28,10 @@ constexpr int64_t kLongCycles = 10000, kSlack = 1000;
 // Of each level of each phase, beyond the bytes.
 constexpr int64_t kLevelCycles = 400;
 
-// Expected cycles, the same for all positions. Of an all-reduce every core
-// gives what other chips need to its links once in each phase, which they take
-// one after the other; on one chip, the memory takes each byte about four
-// times.
+// Expected cycles, of the group of process 0 for all, as if cores had the
+// numbers of processes. Of an all-reduce every core gives what other chips need
+// to its links once in each phase, which they take one after the other; on one
+// chip, the memory takes each byte about four times.
 int64_t CollectiveCycles(const AllReduceSpec& spec, const Preset& preset) {
   const auto size = static_cast<int64_t>(spec.group.size());
   const int64_t phases = spec.phase == AllReduceSpec::Phase::kAllReduce ? 2 : 1;
@@ -39,10 +40,14 @@ int64_t CollectiveCycles(const AllReduceSpec& spec, const Preset& preset) {
     bytes += elements * compiler::ElementBytes(spec.type);
   while (int64_t{1} << levels < size) ++levels;
   const int64_t memory = 2 * phases * bytes / preset.beat_bytes();
-  const int64_t cores = std::min<int64_t>(preset.chip.cores, size);
-  const int64_t links = size == cores
+  const auto cores = static_cast<int>(preset.chip.cores);
+  const int64_t near =
+      std::count_if(spec.group.begin(), spec.group.end(), [&](int process) {
+        return process / cores == spec.group[0] / cores;
+      });
+  const int64_t links = size == near
                             ? 0
-                            : phases * bytes * (size - cores) / size * 17 /
+                            : phases * bytes * (size - near) / size * 17 /
                                   (2 * 16 * preset.chip.link_bytes);
   return std::max(memory, links) + phases * levels * kLevelCycles;
 }
@@ -200,6 +205,17 @@ std::vector<std::vector<const ir::Node*>> ExchangingProgram::kernels() const {
   return all;
 }
 
+int64_t ExchangingProgram::OffsetOf(int operand, int process) const {
+  for (const Collective& collective : collectives_) {
+    for (size_t v = 0; v < collective.out.size(); ++v) {
+      if (collective.out[v] == operand)
+        return MemberOf(collective, process).position *
+               collective.member.part_bytes[v];
+    }
+  }
+  return 0;
+}
+
 absl::Status ExchangingProgram::Check() const {
   constexpr int64_t kWords = vpu::kImemWords - kCollectiveWords;
   int64_t before = 0;
@@ -219,6 +235,49 @@ absl::Status ExchangingProgram::Check() const {
     }
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<ExchangingProgram::Partners> ExchangingProgram::PartnersOf(
+    const std::vector<int>& cores) const {
+  constexpr int kMost = isa::kNumLinkFlags / compiler::kFlagsOfLevel;
+  const auto on_chip = static_cast<int>(preset_.chip.cores);
+  Partners all;
+  std::set<std::vector<int>> checked;
+  std::set<bool> first;  // whether the cores of a chip meet first
+  const auto connect = [&](int a, int b) {
+    if (all[a].count(b) > 0) return true;
+    std::set<int> taken;
+    for (const int core : {a, b})
+      for (const auto& [other, number] : all[core]) taken.insert(number);
+    int number = 0;
+    while (taken.count(number) > 0) ++number;
+    all[a][b] = all[b][a] = number;
+    return number < kMost;
+  };
+  for (const Collective& collective : collectives_) {
+    for (int process = 0; process < exchanges_.processes(); ++process) {
+      AllReduceSpec spec = MemberOf(collective, process).spec;
+      for (int& core : spec.group) core = cores[core];
+      if (!checked.insert(spec.group).second) continue;
+      if (absl::Status s = compiler::CheckAllReduce(spec, preset_); !s.ok())
+        return s;
+      for (size_t level = 1; level < spec.group.size(); level *= 2) {
+        for (size_t p = 0; p < spec.group.size(); ++p) {
+          const int own = spec.group[p], other = spec.group[p ^ level];
+          if (own / on_chip == other / on_chip) {
+            first.insert(level == 1);
+          } else if (!connect(own, other)) {
+            return absl::FailedPreconditionError(
+                "a core exchanges with too many of other chips");
+          }
+        }
+      }
+    }
+  }
+  if (first.size() > 1)
+    return absl::FailedPreconditionError(
+        "the cores of a chip do not meet at the same time in all groups");
+  return all;
 }
 
 // number: of each part, among kernels or collectives. stretches: of each part.
@@ -247,6 +306,8 @@ OrderedCollective ExchangingProgram::PlaceOf(
 absl::StatusOr<KernelProgram> ExchangingProgram::For(
     int process, const std::vector<int>& cores, int columns) const {
   if (absl::Status s = Check(); !s.ok()) return s;
+  absl::StatusOr<Partners> partners = PartnersOf(cores);
+  if (!partners.ok()) return partners.status();
   std::vector<LinkedKernel> kernels;
   std::vector<OperandPart> operand_parts;
   std::vector<int> number(parts_.size());
@@ -258,7 +319,7 @@ absl::StatusOr<KernelProgram> ExchangingProgram::For(
   for (size_t i = 0; i < parts_.size(); ++i) {
     if (parts_[i].step.kernel) continue;
     const Collective& own = collectives_[number[i] = collectives++];
-    members.push_back(*exchanges_.Of(*own.node, process));
+    members.push_back(MemberOf(own, process));
     for (size_t v = 0; v < own.out.size(); ++v) {
       const int64_t offset =
           members.back().position * members.back().part_bytes[v];
@@ -291,7 +352,7 @@ absl::StatusOr<KernelProgram> ExchangingProgram::For(
     const std::vector<int64_t> all =
         compiler::ReductionLayout(spec, preset_).columns;
     const int64_t count = std::accumulate(all.begin(), all.end(), int64_t{0});
-    const int64_t cycles = CollectiveCycles(spec, preset_);
+    const int64_t cycles = CollectiveCycles(own.member.spec, preset_);
     const int64_t length = std::max<int64_t>(
         1, count * kStretchCycles / std::max<int64_t>(cycles, 1));
     const int64_t slack = cycles > kLongCycles ? kSlack : 0;
@@ -299,7 +360,8 @@ absl::StatusOr<KernelProgram> ExchangingProgram::For(
     for (int64_t at = 0; at < count; at += length) {
       const compiler::Stretch stretch{at, std::min(at + length, count)};
       auto program =
-          CompileCollective(spec, member.position, stretch, slack, preset_);
+          CompileCollective(spec, member.position, (*partners)[cores[process]],
+                            stretch, slack, preset_);
       if (!program.ok()) return program.status();
       programs.push_back(*std::move(program));
       stretches[i].push_back(static_cast<int>(linked.size()));
@@ -308,9 +370,10 @@ absl::StatusOr<KernelProgram> ExchangingProgram::For(
       part.place = place;
       part.place.cycles =
           std::max<int64_t>(1, cycles * (stretch.end - stretch.begin) / count);
-      for (const std::vector<int>* operands : {&own.in, &own.out})
-        part.operands.insert(part.operands.end(), operands->begin(),
-                             operands->end());
+      for (const int operand : own.in)
+        part.operands.push_back(value_of[operand]);
+      part.operands.insert(part.operands.end(), own.out.begin(),
+                           own.out.end());
       part.operands.push_back(own.scratch);
       const size_t each = part.operands.size();
       for (size_t k = 0; k < each * (spec.group.size() - 1); ++k)

@@ -7,6 +7,7 @@
 #define SYSTOLE_HOST_COMPILER_KERNELS_EXCHANGING_PROGRAM_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -33,7 +34,9 @@ class Exchanges {
     std::vector<int64_t> part_bytes;
   };
   virtual ~Exchanges() = default;
-  // Nothing: it is not done by programs of the cores.
+  virtual int processes() const = 0;
+  // Nothing: it is not done by programs of the cores. Or else every process
+  // comes to it, in a group of the same size.
   virtual std::optional<Member> Of(const ir::Node& node, int process) const = 0;
 };
 
@@ -58,26 +61,37 @@ class ExchangingProgram {
   };
 
   // parts: in an order in which they may run one after the other. bytes: of the
-  // step's inputs and outputs. The collectives of `exchanges`, which must
-  // outlive this, are of the same group.
+  // step's inputs and outputs. `exchanges` must outlive this.
   ExchangingProgram(std::vector<Part> parts, std::vector<int64_t> bytes,
                     const Exchanges& exchanges, const Preset& preset);
 
   const std::vector<Collective>& collectives() const { return collectives_; }
   // Nodes of the kernels, by tag; the collectives' tags follow.
   std::vector<std::vector<const ir::Node*>> kernels() const;
-  // Processes by position.
-  const std::vector<int>& group() const {
-    return collectives_[0].member.spec.group;
+  // As a process takes part in a collective.
+  Exchanges::Member MemberOf(const Collective& collective, int process) const {
+    return *exchanges_.Of(*collective.node, process);
+  }
+  // Of an operand, where the value of a process begins: after a reduce_scatter,
+  // it has its part of the vector.
+  int64_t OffsetOf(int operand, int process) const;
+  // Whether the collectives can be one program, by each process's core: each
+  // core exchanges with two cores of other chips at most, so that each of its
+  // link flags has one sender. Errors: InvalidArgument, FailedPrecondition.
+  absl::Status CheckCores(const std::vector<int>& cores) const {
+    return PartnersOf(cores).status();
   }
   // The program of a process, by each process's core. Operands of other members
-  // are addresses as the sender gives them. Errors: those of Link;
-  // FailedPrecondition if the parts cannot be together.
+  // are addresses as the sender gives them. Errors: those of Link and of
+  // CheckCores; FailedPrecondition if the parts cannot be together.
   absl::StatusOr<KernelProgram> For(int process, const std::vector<int>& cores,
                                     int columns) const;
 
  private:
   absl::Status Check() const;
+  // By core: see compiler::MemberRoom.
+  using Partners = std::map<int, std::map<int, int>>;
+  absl::StatusOr<Partners> PartnersOf(const std::vector<int>& cores) const;
   OrderedCollective PlaceOf(
       size_t part, const std::vector<int>& number,
       const std::vector<std::vector<int>>& stretches) const;

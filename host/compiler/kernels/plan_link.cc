@@ -39,7 +39,7 @@ class StepLinker {
         last.push_back(std::move(step));
         continue;
       }
-      const bool joins = step.kernel || Joins(step, kernels);
+      const bool joins = step.kernel || Joins(step);
       const int64_t own = joins ? MemoryOf(step) : 0;
       // A collective apart can go through the host if there is no room for it.
       if (!step.kernel && (!joins || own > most)) {
@@ -63,16 +63,10 @@ class StepLinker {
   }
 
  private:
-  // Whether it can be part of a program with these steps.
-  bool Joins(const PlanStep& step, const std::vector<PlanStep>& steps) const {
-    if (exchanges_ == nullptr || !ir::IsCollective(step.node->op)) return false;
-    const auto own = exchanges_->Of(*step.node, 0);
-    if (!own) return false;
-    for (const PlanStep& other : steps) {
-      if (!other.kernel)
-        return exchanges_->Of(*other.node, 0)->spec.group == own->spec.group;
-    }
-    return true;
+  // Whether a collective can be part of a program.
+  bool Joins(const PlanStep& step) const {
+    return exchanges_ != nullptr && ir::IsCollective(step.node->op) &&
+           exchanges_->Of(*step.node, 0);
   }
   // Only the results of the plan have its result.
   static bool PartsStay(const ir::Node& node) {
@@ -198,7 +192,7 @@ class StepLinker {
     all.kernels = program->kernels();
     for (const ExchangingProgram::Collective& own : program->collectives())
       all.kernels.push_back({own.node});
-    std::vector<int> cores(program->group().size());
+    std::vector<int> cores(exchanges_->processes());
     std::iota(cores.begin(), cores.end(), 0);
     all.exchanging = program;
     return program->For(0, cores, 1);
