@@ -36,14 +36,15 @@ def digits(count, batch):
     model.fit(images, np.zeros(batch, np.int32), batch_size=batch, epochs=1, verbose=0)
 
 
-def compiled(count, loss, params, data):
-    """A step of gradient descent whose batch is divided."""
+def compiled(count, loss, params, data, cut=None):
+    """A step of gradient descent whose batch is divided; parameters that are cut are so between the two cores of a chip."""
     import jax
     import numpy as np
     from jax.sharding import Mesh, NamedSharding
     from jax.sharding import PartitionSpec as P
 
-    mesh = Mesh(np.array(jax.devices()[:count]), ("batch",))
+    cores = 2 if cut and count > 1 else 1
+    mesh = Mesh(np.array(jax.devices()[:count]).reshape(-1, cores), ("batch", "chip"))
 
     def abstract(shape, spec):
         return jax.ShapeDtypeStruct(shape, np.float32, sharding=NamedSharding(mesh, spec))
@@ -52,7 +53,7 @@ def compiled(count, loss, params, data):
         value, gradient = jax.value_and_grad(loss)(params, *data)
         return value, jax.tree.map(lambda p, g: p - 0.01 * g, params, gradient)
 
-    params = {name: abstract(shape, P()) for name, shape in params.items()}
+    params = {name: abstract(shape, (cut or {}).get(name, P())) for name, shape in params.items()}
     jax.jit(step, donate_argnums=0).lower(params, *[abstract(shape, P("batch")) for shape in data]).compile()
 
 
@@ -74,18 +75,30 @@ def resnet(count, batch):
     compiled(count, lambda p, x, y: loss(p, x, jnp.float32(y)), params, (image, image))
 
 
-def transformer(count, batch):
-    """A block of 256 features, 8 heads, 128 tokens."""
+def block(count, batch, cut):
+    """A Transformer block of 256 features, 8 heads, 128 tokens."""
     from jax_model_parallel import Transformer
 
     d = 256
     params = {"qkv": (3, 8, d, 32), "out": (8, 32, d), "up": (d, 4 * d), "bias": (4 * d,), "down": (4 * d, d)}
     tokens = (batch, 128, d)
-    compiled(count, lambda p, x, y: ((Transformer.block(p, x) - y) ** 2).mean(), params, (tokens, tokens))
+    compiled(count, lambda p, x, y: ((Transformer.block(p, x) - y) ** 2).mean(), params, (tokens, tokens), cut)
+
+
+def transformer(count, batch):
+    """The block with the same parameters on all cores."""
+    block(count, batch, None)
+
+
+def megatron(count, batch):
+    """The block with its heads and hidden columns cut between the cores of a chip, and the batch divided by chips."""
+    from jax.sharding import PartitionSpec as P
+
+    block(count, batch, {"qkv": P(None, "chip"), "out": P("chip"), "up": P(None, "chip"), "bias": P("chip"), "down": P("chip")})
 
 
 # The step, and the batch of a core.
-STEPS = {"digits": (digits, 64), "resnet": (resnet, 16), "transformer": (transformer, 8)}
+STEPS = {"digits": (digits, 64), "resnet": (resnet, 16), "transformer": (transformer, 8), "megatron": (megatron, 8)}
 
 
 def write_program(args, step, count, batch, folder):

@@ -25,6 +25,9 @@ constexpr int64_t kPostLatency = 60;
 constexpr int64_t kResume = 80;
 // From the doorbell to the first descriptor at its unit.
 constexpr int64_t kStartup = 90;
+// Of the weights' way from the memory, while a descriptor is fetched: a beat,
+// from a row that has to be opened.
+constexpr double kFetch = 4;
 // Requantise pipeline, with reads of accumulators and buffer.
 constexpr int64_t kVectorLatency = 16;
 constexpr int64_t kVectorGap = 4;         // between descriptors
@@ -325,6 +328,7 @@ Timeline Simulate(const Sequence& sequence) {
         t.start[i] = now;
         ++head[q];
         moved = true;
+        if (active[wq] >= 0 && quantised && i < count) to_move[wq] += kFetch;
         if (costs[i].beats > 0) {
           active[q] = i;
           const bool resumes = q == wq && now > unit_free[q] && quantised;

@@ -95,7 +95,7 @@ TEST(SizeLoop, ProgramsDoNotGrowWithTheImage) {
       if (size <= 224) small = std::max(small, Length(looped));
       if (size < g_largest) before = Length(looped);
       large = Length(looped);
-      EXPECT_LE(large * 5, small * 8) << kind << " " << size;
+      EXPECT_LE(large, small * 2) << kind << " " << size;
       if (size >= 896) EXPECT_LE(large * 10, Length(straight)) << kind;
     }
     if (preset.rows >= 32) EXPECT_LE(large * 10, before * 11) << kind;

@@ -41,13 +41,9 @@ class Product : private ProductNodes {
     const Type& left = node_.operands[0].type();
     const Type& right = node_.operands[1].type();
     if (node_.type.elements() == 0) return;
-    const auto multiplies = [](ElementType e) {
-      return ir::IsFloat(e) || ir::IsProductInDigits(e);
-    };
     const ElementType to = node_.type.element;
-    if (!multiplies(left.element) || !multiplies(right.element) ||
-        !multiplies(to))
-      return;
+    for (const ElementType e : {left.element, right.element, to})
+      if (!ir::IsFloat(e) && !ir::IsProductInDigits(e)) return;
     if (left.elements() == 0 || right.elements() == 0) {
       return Replace(Number(to, 0, node_.type.shape));  // nothing to sum
     }
@@ -119,9 +115,12 @@ class Product : private ProductNodes {
   // and the lines.
   bool Walkable(const Walk& walk, size_t lines) const {
     int64_t run = 1, depth = 1;
+    bool dense = true;  // from this dimension on
     for (size_t i = walk.sizes.size(); i-- > lines;) {
-      if (walk.sizes[i] != 1 && walk.strides[i] == run) run *= walk.sizes[i];
       depth *= walk.sizes[i];
+      if (walk.sizes[i] == 1) continue;
+      dense = dense && walk.strides[i] == run;
+      if (dense) run *= walk.sizes[i];
     }
     for (const int64_t stride : walk.strides)
       if (stride < 0) return false;
