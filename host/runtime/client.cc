@@ -97,9 +97,8 @@ Executable::Executable(std::unique_ptr<ir::Module> module, ir::ProcessGrid grid,
     : module_(Lowered(std::move(module), grid, preset, links)),
       grid_(grid),
       groups_(std::make_unique<CollectiveGroups>(*module_, grid)),
-      exchanges_(
-          std::make_unique<PlanExchanges>(*module_, *groups_, grid.count(),
-                                          preset)),
+      exchanges_(std::make_unique<PlanExchanges>(*module_, *groups_,
+                                                 grid.count(), preset)),
       preset_(preset),
       plan_(lanes::PlanFor(
           *module_, preset, 0,

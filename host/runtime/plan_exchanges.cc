@@ -19,8 +19,7 @@ bool TurnsAreKnown(const ir::Node& node) {
   if (node.op != ir::Op::kHloWhile) return false;
   const auto loop = lanes::CountedLoopOf(node);
   return loop && node.operands[loop->counter].node->is_constant() &&
-         (loop->bound < 0 ||
-          node.operands[loop->bound].node->is_constant());
+         (loop->bound < 0 || node.operands[loop->bound].node->is_constant());
 }
 
 }  // namespace
@@ -49,9 +48,8 @@ std::optional<lanes::Exchanges::Member> PlanExchanges::Of(const ir::Node& node,
                                                           int process) const {
   if (nodes_.count(&node) == 0) return std::nullopt;
   const CollectiveGroups::Membership own = groups_.Of(node, process);
-  std::vector<LinkCollective> all =
-      LinkCollectivesOf(node, static_cast<int>(own.all->size()), *own.sources,
-                        preset_);
+  std::vector<LinkCollective> all = LinkCollectivesOf(
+      node, static_cast<int>(own.all->size()), *own.sources, preset_);
   if (all.size() != 1 ||
       !std::holds_alternative<compiler::AllReduceSpec>(all[0].spec))
     return std::nullopt;

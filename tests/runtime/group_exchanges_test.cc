@@ -62,9 +62,9 @@ TEST_F(GroupsTest, ChainsOfDifferentGroups) {
                           made = absl::StrCat(name, "m", i);
         switch (rng_() % 3) {
           case 0:
-            text += Collective(absl::StrCat(made, " = ", whole), in,
-                               "all_reduce", groups,
-                               rng_() % 2 == 0 ? " ADD" : " MAX");
+            text +=
+                Collective(absl::StrCat(made, " = ", whole), in, "all_reduce",
+                           groups, rng_() % 2 == 0 ? " ADD" : " MAX");
             break;
           case 1:
             text += Collective(absl::StrCat(name, "p", i, " = ", part), in,
@@ -95,9 +95,9 @@ TEST_F(GroupsTest, NeighboursThenChips) {
     std::string text =
         absl::StrCat("%v0 = ", type, " parameter(), name=\"v\"\n");
     for (int i = 0; i < 6; ++i) {
-      text += Collective(absl::StrCat("%s", i, " = ", type),
-                         absl::StrCat("%v", i), "all_reduce", kGroups[i % 3],
-                         " ADD");
+      text +=
+          Collective(absl::StrCat("%s", i, " = ", type), absl::StrCat("%v", i),
+                     "all_reduce", kGroups[i % 3], " ADD");
       absl::StrAppend(&text, "%v", i + 1, " = ", type, " hlo.maximum(%s", i,
                       ", %v0)\n");
     }
@@ -142,8 +142,8 @@ TEST_F(GroupsTest, SumsOfParts) {
   std::string text = "%v = f32[4096] parameter(), name=\"v\"\n";
   text += Collective("%part = f32[1024]", "%v", "reduce_scatter", kGroups[5],
                      ", dimension=0 ADD");
-  text += Collective("%s = f32[1024]", "%part", "all_reduce", kGroups[0],
-                     " ADD");
+  text +=
+      Collective("%s = f32[1024]", "%part", "all_reduce", kGroups[0], " ADD");
   text += Collective("%all = f32[4096]", "%s", "all_gather", kGroups[5],
                      ", dimension=0");
   Check(text, "%all as \"all\"", /*programs=*/1, kAll);
@@ -188,7 +188,8 @@ TEST_F(GroupsTest, Loops) {
         "%h = f32[900] hlo.broadcast_in_dim(%half)\n"
         "%w = f32[900] hlo.multiply(%s, %h)\n"
         "return %j, %w\n}\n");
-    // Apart, the sum has a program of its own, and what is before and behind it.
+    // Apart, the sum has a program of its own, and what is before and behind
+    // it.
     Check(text, "%l#1 as \"v\"", known ? 5 : 1 + 3 * 5, kAll);
   }
 }

@@ -42,7 +42,8 @@ std::string RandomGroups(std::mt19937_64& rng, int count, int size) {
 std::unique_ptr<ir::Module> Module(const std::string& statements,
                                    const std::string& results) {
   const std::string text = absl::StrCat(
-      "module @m {\n", absl::StrReplaceAll(statements, {{"ADD", kAdd}, {"MAX", kMax}}),
+      "module @m {\n",
+      absl::StrReplaceAll(statements, {{"ADD", kAdd}, {"MAX", kMax}}),
       "\nreturn ", results, "\n}\n");
   absl::StatusOr<std::unique_ptr<ir::Module>> module = ir::Parse(text);
   EXPECT_TRUE(module.ok()) << module.status() << "\n" << text;

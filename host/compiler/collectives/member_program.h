@@ -39,8 +39,8 @@ absl::Status CheckMembers(const std::vector<MemberMemory>& memory,
 struct MemberRoom {
   int64_t ub_begin = 0, ub_end = 0;  // of the unified buffer; whole words
   int64_t pc = 0;                    // from here on of the instruction memory
-  // Cores of other chips that it exchanges with, and whose link flags are whose:
-  // each has a number, the same that this one has there.
+  // Cores of other chips that it exchanges with, and whose link flags are
+  // whose: each has a number, the same that this one has there.
   std::map<int, int> partners = {};
   Stretch stretch = {};  // what is exchanged
 };

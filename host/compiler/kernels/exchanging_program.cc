@@ -41,10 +41,9 @@ int64_t CollectiveCycles(const AllReduceSpec& spec, const Preset& preset) {
   while (int64_t{1} << levels < size) ++levels;
   const int64_t memory = 2 * phases * bytes / preset.beat_bytes();
   const auto cores = static_cast<int>(preset.chip.cores);
-  const int64_t near =
-      std::count_if(spec.group.begin(), spec.group.end(), [&](int process) {
-        return process / cores == spec.group[0] / cores;
-      });
+  const int64_t near = std::count_if(
+      spec.group.begin(), spec.group.end(),
+      [&](int process) { return process / cores == spec.group[0] / cores; });
   const int64_t links = size == near
                             ? 0
                             : phases * bytes * (size - near) / size * 17 /
@@ -372,8 +371,7 @@ absl::StatusOr<KernelProgram> ExchangingProgram::For(
           std::max<int64_t>(1, cycles * (stretch.end - stretch.begin) / count);
       for (const int operand : own.in)
         part.operands.push_back(value_of[operand]);
-      part.operands.insert(part.operands.end(), own.out.begin(),
-                           own.out.end());
+      part.operands.insert(part.operands.end(), own.out.begin(), own.out.end());
       part.operands.push_back(own.scratch);
       const size_t each = part.operands.size();
       for (size_t k = 0; k < each * (spec.group.size() - 1); ++k)
