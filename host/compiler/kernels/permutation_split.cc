@@ -18,6 +18,7 @@ namespace {
 
 constexpr int64_t kFewElements = 1 << 15;
 constexpr int64_t kLeastLine = 32;  // elements
+constexpr int64_t kMostLines = 128;  // that a narrow matrix is divided into
 
 // Twice it can be added.
 constexpr int64_t kForever = std::numeric_limits<int64_t>::max() / 4;
@@ -159,15 +160,42 @@ class Splitter {
   std::map<std::tuple<ir::ElementType, Ints, Ints>, int> best_;
 };
 
+// Few long lines that become columns: each is first divided into several, of
+// every second element or every fourth and so on, so that there are more.
+std::vector<SplitWalk> SplitNarrow(const Dimensions& dimensions,
+                                   int64_t elements) {
+  const Dimension last = dimensions.back(), inner = *(dimensions.end() - 2);
+  // A matrix, or several one after the other.
+  if (inner.stride != 1 || last.stride != inner.size || dimensions.size() > 3)
+    return {};
+  const int64_t lines = last.size, length = inner.size;
+  const int64_t matrix = lines * length;
+  std::vector<SplitWalk> ways;
+  for (int64_t by = 2; by * lines <= kMostLines && length % by == 0; by *= 2) {
+    SplitWalk way;
+    way.first.Add(elements / matrix, matrix);
+    way.first.Add(by, 1);
+    way.first.Add(lines, length);
+    way.first.Add(length / by, by);
+    way.second.Add(elements / matrix, matrix);
+    way.second.Add(length / by, 1);
+    way.second.Add(by * lines, length / by);
+    ways.push_back(way);
+  }
+  return ways;
+}
+
 }  // namespace
 
 std::vector<SplitWalk> SplitPermutation(const Walk& walk, int64_t elements) {
   if (walk.offset != 0 || elements < kFewElements) return {};
   const Dimensions dimensions = Joined(walk);
-  // Of two dimensions it is a transpose, of three with lines a move of lines.
-  if (dimensions.size() < 3 || !IsPermutation(dimensions, elements) ||
-      dimensions.back().stride == 1)
+  if (!IsPermutation(dimensions, elements) || dimensions.back().stride == 1)
     return {};
+  if (dimensions.size() < 2) return {};
+  if (auto ways = SplitNarrow(dimensions, elements); !ways.empty()) return ways;
+  // Of two dimensions it is a transpose, of three with lines a move of lines.
+  if (dimensions.size() < 3) return {};
   const Dimension last = dimensions.back();
   size_t inner = 0;  // the dimension of the source's lines
   while (dimensions[inner].stride != 1) ++inner;

@@ -8,8 +8,11 @@
 //     [O, I*9] -> [I*9, O], then lines of O: [I, 9, O] -> [9, I, O]
 //   images [N, H, W, C] -> [C, H, W, N]:
 //     in each image [H*W, C] -> [C, H*W], then [N, C*H*W] -> [C*H*W, N]
+//   few lines [3, N] -> [N, 3]:
+//     [3, N/8, 8] -> [8, 3, N/8], then [24, N/8] -> [N/8, 24]
 //
-// In one move, neither the source nor the destination would have lines.
+// In one move, neither the source nor the destination would have lines, or
+// those of the transposer would be short.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_PERMUTATION_SPLIT_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_PERMUTATION_SPLIT_H_
 
