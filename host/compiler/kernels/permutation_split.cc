@@ -17,7 +17,7 @@ namespace systole::lanes {
 namespace {
 
 constexpr int64_t kFewElements = 1 << 15;
-constexpr int64_t kLeastLine = 32;  // elements
+constexpr int64_t kLeastLine = 32;   // elements
 constexpr int64_t kMostLines = 128;  // that a narrow matrix is divided into
 
 // Twice it can be added.

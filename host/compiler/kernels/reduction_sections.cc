@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -35,8 +36,7 @@ ir::TreeShape TreeOf(const Node& node) {
                          node.attr<ir::HloDimensionsAttributes>().dimensions);
 }
 
-bool IsDivided(const Node& node) {
-  if (!IsReduction(node)) return false;
+bool HasSections(const Node& node) {
   const ir::TreeShape tree = TreeOf(node);
   return ir::SectionOf(tree.count, tree.inner) > 0;
 }
@@ -84,12 +84,48 @@ Value Identity(RegionNodes& nodes, const Node& reduction) {
       "", {element, {}, {}}, ir::Literal::FromBytes(element, 1, bytes.data())));
 }
 
+// The operand of a reduction as [kept][first][between][second] elements, of
+// which `first` and `second` are reduced, as groups of neighbouring features
+// are over an image.
+struct Interleaved {
+  int64_t kept = 1, first = 1, between = 1, second = 1;
+};
+
+std::optional<Interleaved> InterleavedOf(const Node& node) {
+  const Ints& shape = node.operands[0].type().shape;
+  const Ints& dimensions = node.attr<ir::HloDimensionsAttributes>().dimensions;
+  Interleaved sizes;
+  int64_t* const places[] = {&sizes.kept, &sizes.first, &sizes.between,
+                             &sizes.second};
+  size_t place = 0;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1) continue;
+    const bool reduced = std::count(dimensions.begin(), dimensions.end(),
+                                    static_cast<int64_t>(d)) > 0;
+    if (reduced != (place % 2 == 1)) ++place;
+    if (place == std::size(places)) return std::nullopt;
+    *places[place] *= shape[d];
+  }
+  if (sizes.first == 1 || sizes.between == 1 || sizes.second == 1)
+    return std::nullopt;
+  return sizes;
+}
+
+bool IsDivided(const Node& node) {
+  return IsReduction(node) && (HasSections(node) || InterleavedOf(node));
+}
+
 class Division {
  public:
   Division(ir::Module& module, const Node& node)
       : node_(node), nodes_(module, &node, node.name + ".sections") {}
 
-  Value Make() {
+  // Nothing if the reduction stays one.
+  std::optional<Value> Make() {
+    if (const auto sizes = InterleavedOf(node_)) {
+      if (const std::optional<Value> value = InPlace(*sizes)) return value;
+    }
+    if (!HasSections(node_)) return std::nullopt;
     const auto [outer, count, inner, adjacent] = TreeOf(node_);
     Value value = node_.operands[0];
     const Ints& shape = value.type().shape;
@@ -149,6 +185,45 @@ class Division {
   }
 
  private:
+  // Each section where its elements are. Nothing if that would not be pairs of
+  // the tree: elements of the second dimension are combined before those of the
+  // first where a section lies in it, and behind them where it has all of the
+  // second, which then has to be a power of two.
+  std::optional<Value> InPlace(Interleaved sizes) {
+    auto& [kept, first, between, second] = sizes;
+    Value value = node_.operands[0];
+    const Value identity = Identity(nodes_, node_);
+    const bool power = (second & (second - 1)) == 0;
+    while (const int64_t section = ir::SectionOf(first * second, between)) {
+      if (second % section == 0) {
+        second /= section;
+        value = Reshaped(value, {kept * first * between * second, section});
+        value = Reduced(value, identity, 1);
+      } else if (power && section % second == 0 &&
+                 first * second % section == 0) {
+        const int64_t rows = section / second;
+        first /= rows;
+        value = Reshaped(value, {kept * first, rows, between * second});
+        value = Reduced(value, identity, 1);
+        value = Reshaped(value, {kept * first * between, second});
+        value = Reduced(value, identity, 1);
+        second = 1;
+      } else {
+        return std::nullopt;
+      }
+    }
+    if (second > 1 && first > 1 && (second & (second - 1)) != 0)
+      return std::nullopt;
+    if (first > 1) {
+      value = Reshaped(value, {kept, first, between * second});
+      value = Reduced(value, second > 1 ? identity : node_.operands[1], 1);
+    }
+    if (second > 1 || first == 1) {
+      value = Reshaped(value, {kept * between, second});
+      value = Reduced(value, node_.operands[1], 1);
+    }
+    return Reshaped(value, node_.type.shape);
+  }
   Value Make(Op op, Ints shape, std::vector<Value> operands,
              ir::Attributes attributes = ir::NoAttributes{}) {
     return nodes_.Make(op, {node_.type.element, std::move(shape), {}},
@@ -201,8 +276,9 @@ void DivideReductions(ir::Module& module) {
       DivideReductions(*copy);
       region = std::move(copy);
     }
-    if (IsDivided(*node))
-      module.ReplaceUses(node, Division(module, *node).Make());
+    if (!IsDivided(*node)) continue;
+    const std::optional<Value> value = Division(module, *node).Make();
+    if (value) module.ReplaceUses(node, *value);
   }
   module.RemoveUnused();
 }

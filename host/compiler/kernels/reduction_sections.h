@@ -6,6 +6,8 @@
 //
 //   sum of [50176, 12] down the columns:
 //     [392, 128, 12] -> [392, 12],  [4, 98, 12] -> [4, 12] -> [12]
+//   sum of images [N, 1024, 8, 8] over positions and neighbouring features:
+//     [N, 64, 16, 64] -> [N, 64, 64],  [N, 64, 8, 8] -> [N, 64, 8] -> [N, 8]
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_REDUCTION_SECTIONS_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_REDUCTION_SECTIONS_H_
 
