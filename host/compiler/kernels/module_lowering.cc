@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "host/compiler/kernels/branch_lowering.h"
+#include "host/compiler/kernels/broadcast_split.h"
 #include "host/compiler/kernels/depthwise_lowering.h"
 #include "host/compiler/kernels/device_plan.h"
 #include "host/compiler/kernels/dilation_lowering.h"
@@ -106,6 +107,7 @@ void LowerModule(ir::Module& module, const Preset& preset) {
   LowerShards(module, preset);
   Everywhere(module, MoveChannelsLast);
   Lower(module, preset);
+  Everywhere(module, [&](ir::Module& part) { SplitBroadcasts(part, preset); });
   DivideReductions(module);
   CutLongLines(module, preset);
   SplitPermutations(module, preset);
