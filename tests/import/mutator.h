@@ -57,6 +57,9 @@ class FieldFinder {
         AddVector(op->inputs());
         AddVector(op->outputs());
         AddVector(op->intermediates());
+        if (op->custom_options() == nullptr) continue;
+        for (const uint8_t& byte : *op->custom_options())
+          sample_.numbers.push_back(Place(&byte));
       }
     }
   }
