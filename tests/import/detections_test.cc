@@ -180,7 +180,7 @@ TEST(Detections, OfHostAndGoldenModelAreEqual) {
     options.num_classes = 1 + below(30);
     options.use_regular_nms = below(2) == 1;
     options.nms_score_threshold = below(3) == 0 ? real(-1, 1) : 0.0f;
-    options.nms_iou_threshold = real(0.01, 1);
+    options.nms_iou_threshold = real(0.01, 0.6);
     options.y_scale = real(1, 10);
     options.x_scale = real(-10, -1);
     options.h_scale = real(1, 10);
@@ -196,7 +196,7 @@ TEST(Detections, OfHostAndGoldenModelAreEqual) {
       values[1].push_back(static_cast<float>(below(levels)) /
                           static_cast<float>(levels));
     for (int64_t i = 0; i < anchors * 4; ++i)
-      values[2].push_back(i % 4 < 2 ? real(0, 1) : real(0, 0.5));
+      values[2].push_back(i % 4 < 2 ? real(0, 1) : real(0, 2));
     if (special) {
       constexpr float kSpecial[] = {INFINITY, -INFINITY,
                                     std::numeric_limits<float>::quiet_NaN(),

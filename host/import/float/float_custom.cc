@@ -2,10 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Custom operators.
-#include <limits>
-#include <type_traits>
-
-#include "flatbuffers/flexbuffers.h"
+#include "host/import/float/flexbuffer.h"
 #include "host/import/float/float_operator.h"
 #include "host/ir/hlo/detections.h"
 
@@ -14,22 +11,19 @@ namespace {
 
 using B = tflite::BuiltinOperator;
 
-bool ReadOption(const flexbuffers::Reference& stored, int64_t& value) {
-  if (!stored.IsIntOrUint()) return false;
-  value = stored.AsInt64();
-  return !stored.IsUInt() ||
-         stored.AsUInt64() <=
-             static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+using Kind = FlexValue::Kind;
+
+bool ReadOption(const FlexValue& stored, int64_t& value) {
+  value = stored.integer;
+  return stored.kind == Kind::kInteger;
 }
-bool ReadOption(const flexbuffers::Reference& stored, bool& value) {
-  if (!stored.IsBool() && !stored.IsIntOrUint()) return false;
-  value = stored.AsBool();
-  return true;
+bool ReadOption(const FlexValue& stored, bool& value) {
+  value = stored.integer != 0;
+  return stored.kind == Kind::kBool || stored.kind == Kind::kInteger;
 }
-bool ReadOption(const flexbuffers::Reference& stored, float& value) {
-  if (!stored.IsNumeric() || stored.IsBool()) return false;
-  value = stored.AsFloat();
-  return true;
+bool ReadOption(const FlexValue& stored, float& value) {
+  value = static_cast<float>(stored.real);
+  return stored.kind == Kind::kReal || stored.kind == Kind::kInteger;
 }
 
 constexpr const char* KindOf(int64_t) { return "an integer"; }
@@ -42,25 +36,17 @@ absl::StatusOr<ir::DetectionOptions> ReadDetectionOptions(
   if (stored == nullptr || stored->size() == 0) return Invalid("no options");
   if (op.custom_options_format() != 0)
     return Invalid("options that are no flexbuffer");
-  // The verifier of flexbuffers does not look for the end of the last key; the
-  // zero byte behind the copy is one.
-  std::vector<uint8_t> bytes(stored->begin(), stored->end());
-  const size_t size = bytes.size();
-  bytes.push_back(0);
-  if (!flexbuffers::VerifyBuffer(bytes.data(), size))
-    return Invalid("the options are no valid flexbuffer");
-  const flexbuffers::Reference root = flexbuffers::GetRoot(bytes.data(), size);
-  if (!root.IsMap()) return Invalid("the options are no map");
-  const flexbuffers::Map map = root.AsMap();
+  const auto map = ReadFlexMap({stored->data(), stored->size()});
+  if (!map.ok()) return map.status();
   ir::DetectionOptions options;
   std::string wrong;
   ir::DetectionOptions::Fields(
       options, [&](const char* name, auto& value, bool optional) {
         if (!wrong.empty()) return;
-        const flexbuffers::Reference found = map[name];
-        if (found.IsNull()) {
+        const auto found = map->find(name);
+        if (found == map->end() || found->second.kind == Kind::kNull) {
           if (!optional) wrong = absl::StrCat("no option '", name, "'");
-        } else if (!ReadOption(found, value)) {
+        } else if (!ReadOption(found->second, value)) {
           wrong = absl::StrCat("option '", name, "' is not ", KindOf(value));
         }
       });
