@@ -58,8 +58,8 @@ class FieldFinder {
         AddVector(op->outputs());
         AddVector(op->intermediates());
         if (op->custom_options() == nullptr) continue;
-        for (const uint8_t& byte : *op->custom_options())
-          sample_.numbers.push_back(Place(&byte));
+        for (uint32_t i = 0; i < op->custom_options()->size(); ++i)
+          sample_.numbers.push_back(Place(op->custom_options()->data() + i));
       }
     }
   }
