@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "host/import/float/flexbuffer.h"
 #include "host/import/tflite_importer.h"
 #include "tests/import/detections.h"
 
@@ -155,6 +156,31 @@ TEST(Detections, TakeNoOptionsForGranted) {
   }
   EXPECT_GT(read, 100);
   EXPECT_LT(read, 19000);
+}
+
+// The value of a map, {"a": value}: an integer of one byte, or one of eight
+// bytes that lies where the value lies and ends behind the buffer.
+TEST(Detections, ReadNothingBehindTheOptions) {
+  std::vector<uint8_t> bytes = {'a', 0, 1, 3, 1, 1, 1, 0, 0, 2, 9 << 2, 1};
+  const size_t size = bytes.size();
+  bytes.resize(size + 8);
+  const auto read = [&](uint8_t type) {
+    bytes[8] = type;
+    return ReadFlexMap(absl::MakeSpan(bytes).first(size));
+  };
+  const auto inside = read(1 << 2);
+  ASSERT_TRUE(inside.ok()) << inside.status();
+  EXPECT_EQ(inside->at("a").kind, FlexValue::Kind::kInteger);
+  EXPECT_TRUE(read(6 << 2).ok());
+  EXPECT_TRUE(read(6 << 2 | 2).ok());
+  EXPECT_FALSE(read(6 << 2 | 3).ok());
+  bytes[7] = 1;
+  EXPECT_TRUE(read(1 << 2).ok());
+  bytes[1] = 'b';  // a key without an end
+  EXPECT_FALSE(read(1 << 2).ok());
+  bytes[1] = 0;
+  bytes[2] = 2;  // keys for one value
+  EXPECT_FALSE(read(1 << 2).ok());
 }
 
 }  // namespace

@@ -132,7 +132,8 @@ absl::StatusOr<std::map<std::string, FlexValue>> ReadFlexMap(
   const auto key_width = in.Unsigned(*map - 2 * width, width);
   const auto count = in.Unsigned(*map - width, width);
   if (!keys || !key_width || !IsWidth(*key_width) || !count ||
-      *count > bytes.size())
+      *count > bytes.size() || *keys < *key_width ||
+      in.Unsigned(*keys - *key_width, *key_width) != count)
     return NoFlexbuffer();
   std::map<std::string, FlexValue> values;
   for (uint64_t i = 0; i < *count; ++i) {
