@@ -85,6 +85,10 @@ class Device {
   void Count(int64_t bytes);
   // Work since the last call. Call only while no execution is in progress.
   CoreWork TakeWork();
+  // The most memory at a time that values, programs and code had. Likewise.
+  int64_t peak_memory() const {
+    return static_cast<int64_t>(core_->peak_bytes());
+  }
   // The core; null before the first program. Likewise.
   systole::Device* hardware() const;
 

@@ -183,6 +183,10 @@ class MemoryWalk {
         if (changed) changed_.insert(of_slot_[slot]);
         Share(slot, step.outputs[i]);
       } else {
+        // A turn of a loop reads what the turn before has made, while the
+        // operand of the first one may still be needed.
+        if (loop && !shared && !IsFree(step, step.inputs[i]))
+          extra_[step_] += node.result_type(static_cast<int>(i)).bytes();
         Allocate(step.outputs[i],
                  node.result_type(static_cast<int>(i)).bytes());
       }
