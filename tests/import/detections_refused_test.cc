@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "host/import/float/flexbuffer.h"
 #include "host/import/tflite_importer.h"
 #include "tests/import/detections.h"
