@@ -29,9 +29,9 @@ Node* AddParameter(Module& region, const Type& type) {
              : region.InsertBefore((after + 1)->get(), std::move(parameter));
 }
 
-class LoopHoister {
+class Loop {
  public:
-  LoopHoister(Module& module, Node& loop)
+  Loop(Module& module, Node& loop)
       : module_(module), loop_(loop), body_(loop.regions[1]->Clone()) {
     // What the body does not change: other values than the loop's, and those
     // that it returns as they came.
@@ -141,7 +141,7 @@ int HoistInvariants(Module& module) {
       count += inside;
       if (inside > 0) region = std::move(copy);
     }
-    if (node->op == Op::kHloWhile) count += LoopHoister(module, *node).Hoist();
+    if (node->op == Op::kHloWhile) count += Loop(module, *node).Hoist();
   }
   return count;
 }
