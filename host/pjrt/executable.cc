@@ -53,7 +53,7 @@ PJRT_Error* NumOutputs(PJRT_Executable_NumOutputs_Args* args) {
 }
 
 PJRT_Error* CodeSize(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args* args) {
-  args->size_in_bytes = -1;  // not known before execution
+  args->size_in_bytes = args->executable->executable->memory_need().code;
   return nullptr;
 }
 
@@ -63,8 +63,28 @@ PJRT_Error* Cost(PJRT_Executable_GetCostAnalysis_Args* args) {
   return nullptr;
 }
 
-PJRT_Error* MemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args*) {
-  return Wrap(absl::UnimplementedError("memory of a compiled program"));
+PJRT_Error* MemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args* args) {
+  const PJRT_Executable& executable = *args->executable;
+  const runtime::MemoryNeed& need = executable.executable->memory_need();
+  const std::vector<ir::Type>& results = executable.executable->results();
+  int64_t on_host = 0;
+  for (size_t i = 0; i < results.size(); ++i)
+    if (executable.memories[i] != 0) on_host += results[i].bytes();
+  args->generated_code_size_in_bytes = need.code;
+  args->argument_size_in_bytes = need.arguments;
+  args->output_size_in_bytes = need.results - on_host;
+  args->alias_size_in_bytes = need.aliases;
+  args->temp_size_in_bytes = need.temporaries;
+  args->host_generated_code_size_in_bytes = 0;
+  args->host_argument_size_in_bytes = 0;
+  args->host_output_size_in_bytes = on_host;
+  args->host_alias_size_in_bytes = 0;
+  args->host_temp_size_in_bytes = 0;
+  // Callers of earlier versions do not know it.
+  if (args->struct_size >=
+      PJRT_Executable_GetCompiledMemoryStats_Args_STRUCT_SIZE)
+    args->peak_memory_in_bytes = need.peak;
+  return nullptr;
 }
 
 PJRT_Error* OutputMemoryKinds(PJRT_Executable_OutputMemoryKinds_Args* args) {

@@ -103,7 +103,8 @@ Executable::Executable(std::unique_ptr<ir::Module> module, ir::ProcessGrid grid,
       plan_(lanes::PlanFor(
           *module_, preset, 0,
           links && exchanges_->HasAny() ? exchanges_.get() : nullptr)),
-      placement_(PlacementOf(*module_, plan_, preset)) {
+      placement_(PlacementOf(*module_, plan_, preset)),
+      memory_need_(MemoryNeedOf(*module_, plan_)) {
   CountExchanges(*module_, *groups_, preset, links, placement_);
   for (const ir::Node* input : module_->inputs()) {
     parameters_.push_back(input->type);

@@ -38,6 +38,7 @@
 #include "host/runtime/board.h"
 #include "host/runtime/core.h"
 #include "host/runtime/event.h"
+#include "host/runtime/memory_need.h"
 #include "host/runtime/placement.h"
 #include "host/runtime/plan_exchanges.h"
 #include "host/runtime/stream.h"
@@ -84,6 +85,10 @@ class Device {
   void Count(int64_t bytes);
   // Work since the last call. Call only while no execution is in progress.
   CoreWork TakeWork();
+  // The most memory at a time that values, programs and code had. Likewise.
+  int64_t peak_memory() const {
+    return static_cast<int64_t>(core_->peak_bytes());
+  }
   // The core; null before the first program. Likewise.
   systole::Device* hardware() const;
 
@@ -150,6 +155,8 @@ class Executable : public std::enable_shared_from_this<Executable> {
   ~Executable();
   const ir::Module& module() const { return *module_; }
   const ModulePlacement& placement() const { return placement_; }
+  // Of each device.
+  const MemoryNeed& memory_need() const { return memory_need_; }
   const std::vector<ir::Type>& parameters() const { return parameters_; }
   const std::vector<ir::Type>& results() const { return results_; }
   // Fingerprint of the module's text: equal for equal modules.
@@ -231,6 +238,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   std::vector<std::vector<const ir::Node*>> shards_;
   std::vector<Memory> result_memories_;  // empty: all on the device
   ModulePlacement placement_;
+  MemoryNeed memory_need_;
   std::string fingerprint_;
   std::shared_ptr<void> kept_;
   std::mutex mutex_;

@@ -88,6 +88,8 @@ class Core {
   // changes. They stay there for the next time, as long as there is room.
   absl::StatusOr<std::shared_ptr<DeviceMemory>> Resident(
       std::vector<uint8_t> bytes);
+  // The most memory at a time that was allocated.
+  uint64_t peak_bytes() const { return pool_->peak_bytes(); }
   // End of the memory for products.
   uint64_t product_bytes() const { return preset().memory_bytes() / 2; }
 

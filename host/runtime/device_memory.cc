@@ -33,26 +33,30 @@ absl::StatusOr<uint64_t> MemoryPool::Allocate(uint64_t bytes) {
     return absl::ResourceExhaustedError(
         absl::StrFormat("no room for %d bytes in the device's memory: values "
                         "may have %d bytes of it, %d of these are in use",
-                        bytes, end_ - begin_, InUse()));
+                        bytes, end_ - begin_, now_));
   }
   used_[at] = at + size;
+  now_ += size;
+  most_ = std::max(most_, now_);
   return at;
 }
 
 void MemoryPool::Free(uint64_t address) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  used_.erase(address);
+  const auto piece = used_.find(address);
+  if (piece == used_.end()) return;
+  now_ -= piece->second - address;
+  used_.erase(piece);
 }
 
 uint64_t MemoryPool::bytes_in_use() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  return InUse();
+  return now_;
 }
 
-uint64_t MemoryPool::InUse() const {
-  uint64_t bytes = 0;
-  for (const auto& [address, end] : used_) bytes += end - address;
-  return bytes;
+uint64_t MemoryPool::peak_bytes() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return most_;
 }
 
 std::shared_ptr<DeviceMemory> ResidentBytes::Find(

@@ -28,13 +28,14 @@ class MemoryPool {
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes);
   void Free(uint64_t address);
   uint64_t bytes_in_use() const;
+  // The most at a time.
+  uint64_t peak_bytes() const;
 
  private:
-  uint64_t InUse() const;  // with the lock held
-
   const uint64_t begin_, end_, align_;
   mutable std::mutex mutex_;
   std::map<uint64_t, uint64_t> used_;  // address to end
+  uint64_t now_ = 0, most_ = 0;        // bytes of `used_`
 };
 
 // Device memory that is freed when nobody needs it.

@@ -13,6 +13,7 @@ import pathlib
 
 import flatbuffers
 import numpy as np
+import tflite_detections
 import tflite_graph
 import tflite_wide
 from ai_edge_litert import interpreter as tfl
@@ -172,8 +173,8 @@ def interpreted(model, optimised=False):
     return interpreter
 
 
-def finished(name, net, outputs, others=(), calls=1, **options):
-    """The case of a net and the subgraphs that it calls. Several calls follow each other, with other inputs."""
+def finished(name, net, outputs, others=(), calls=1, adjust=None, **options):
+    """The case of a net and the subgraphs that it calls. Several calls follow each other, with other inputs. `adjust` corrects the results."""
     outputs = outputs if isinstance(outputs, list) else [outputs]
     model = packed([(net, outputs), *others])
     interpreter = interpreted(model, **options)
@@ -187,6 +188,7 @@ def finished(name, net, outputs, others=(), calls=1, **options):
         for values, index in zip(results, outputs):
             values.append(interpreter.get_tensor(index))
     results = [np.stack(values) if calls > 1 else values[0] for values in results]
+    results = adjust(results) if adjust else results
     for values in results:
         if values.size > 4 and values.dtype != bool and len(np.unique(values)) == 1:
             raise ValueError(f"{name}: all results are equal")
@@ -538,9 +540,13 @@ def of_16_bits(rng):
     return tflite_wide.cases(rng, lambda rng: Net(rng, np.int16), finished)
 
 
+def of_detections(rng):
+    return tflite_detections.cases(lambda dtype: Net(rng, dtype), finished)
+
+
 def main():
     rows = []
-    for kind in (of_uint8, of_images, of_weights, of_moves, of_types, of_host, of_control, of_states, of_signatures, of_16_bits):
+    for kind in (of_uint8, of_images, of_weights, of_moves, of_types, of_host, of_control, of_states, of_signatures, of_16_bits, of_detections):
         rng = np.random.default_rng([SEED, len(kind.__name__), *kind.__name__.encode()])
         rows += [json.dumps(case) for case in kind(rng)]
     OUTPUT.write_text('{"cases": [\n' + ",\n".join(rows) + "\n]}\n")

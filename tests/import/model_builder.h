@@ -88,12 +88,13 @@ class ModelBuilder {
                 const std::vector<int32_t>& inputs,
                 const std::vector<int32_t>& outputs,
                 tflite::Options kind = tflite::Options_NONE, Offset options = 0,
-                const char* custom = nullptr) {
+                const char* custom = nullptr,
+                const std::vector<uint8_t>* custom_options = nullptr) {
     codes_.push_back(tflite::CreateOperatorCodeDirect(
         fbb, static_cast<int8_t>(std::min<int>(code, 127)), custom, 1, code));
     operators_.push_back(tflite::CreateOperatorDirect(
         fbb, static_cast<uint32_t>(codes_.size() - 1), &inputs, &outputs, kind,
-        options));
+        options, custom_options));
   }
 
   // Makes what was added a further subgraph; its index.

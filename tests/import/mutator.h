@@ -57,6 +57,9 @@ class FieldFinder {
         AddVector(op->inputs());
         AddVector(op->outputs());
         AddVector(op->intermediates());
+        if (op->custom_options() == nullptr) continue;
+        for (uint32_t i = 0; i < op->custom_options()->size(); ++i)
+          sample_.numbers.push_back(Place(op->custom_options()->data() + i));
       }
     }
   }

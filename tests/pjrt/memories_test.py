@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Arrays in the host's memory (pinned_host), and what jax tells of compiled programs: their text and costs.
+"""Arrays in the host's memory (pinned_host), and what jax tells of compiled programs: their text, costs and memory.
 
 Usage: .venv-jax/bin/python tests/pjrt/memories_test.py --build build [unittest's arguments]
 """
@@ -132,6 +132,20 @@ print(f.cost_analysis())
 """
 
 
+NEEDS = """
+def show(f, *a, **how):
+  m = jax.jit(f, **how).lower(*a).compile().memory_analysis()
+  parts = "argument", "output", "alias", "temp", "generated_code", "host_output"
+  print(*(getattr(m, part + "_size_in_bytes") for part in parts), m.peak_memory_in_bytes)
+put = lambda *shape: jax.device_put(np.ones(shape, np.float32), device)
+show(lambda v: v + 1, put(64, 16))
+show(lambda v, u: lax.dynamic_update_slice(v, u, (0, 0)), np.ones((64, 16), np.float32), np.ones((1, 16), np.float32), donate_argnums=0)
+show(lambda v: (v @ v) @ v.T, np.ones((64, 64), np.float32))
+show(lambda v: (v + 1, v * 2), put(64, 16), out_shardings=(device, host))
+show(lambda z: z * 2, np.ones(8, np.complex64))
+"""
+
+
 class Memories(unittest.TestCase):
     def value(self, code, devices=1, **more):
         status, out, err = jax_test.run(PREPARED + code, SYSTOLE_DEVICES=str(devices), **more)
@@ -161,6 +175,23 @@ class Memories(unittest.TestCase):
             self.assertRegex(out, pattern)
         self.assertRegex(out, r"'flops': 512\.0")
         self.assertRegex(out, r"'bytes accessed': [1-9]")
+
+    def test_needs(self):
+        """Each device's arguments, results, donated memory, temporaries, code, results on the host, and the most at a time."""
+        for devices, part in ((1, 4096), (4, 1024)):
+            rows = [[int(word) for word in line.split()] for line in self.value(NEEDS, devices).splitlines()]
+            plain, donated, products, on_host, numbers = rows
+            self.assertEqual(plain[:4] + plain[5:], [part, part, 0, 0, 0, 2 * part])
+            self.assertEqual(donated[:4] + donated[5:], [4096 + 64, 4096, 4096, 0, 0, 4096 + 64])
+            self.assertEqual(products[:3], [16384, 16384, 0])
+            self.assertGreaterEqual(products[3], 8192)
+            self.assertLessEqual(products[3], 5 * 16384)
+            self.assertGreaterEqual(products[6], 2 * 16384)
+            self.assertLessEqual(products[6], 2 * 16384 + products[3])
+            self.assertEqual(on_host[:3] + on_host[5:6], [part, part, 0, part])
+            self.assertEqual(numbers[:2], [64, 64])
+            for row in rows:
+                self.assertGreater(row[4], 100)
 
 
 if __name__ == "__main__":

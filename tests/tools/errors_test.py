@@ -145,6 +145,7 @@ def write_files(folder, environment):
     put("wrong.tflite", bytes(model))
     kinds = {case["name"]: case["model"] for case in json.loads((ROOT / "tests/data/tflite/kinds.json").read_text())["cases"]}
     put("signatures.tflite", base64.b64decode(kinds["signature encode"]))
+    put("ssd.tflite", base64.b64decode(kinds["uint8 ssd fast"]).replace(b"num_classes", b"num_other__"))
     put("stream.tflite", base64.b64decode(json.loads((ROOT / "tests/data/tflite/stream.json").read_text())["model"]))
     save("x.npy", np.zeros((1, 28, 28, 1), np.int8))
     save("four.npy", np.zeros((4, 28, 28, 1), np.int8))

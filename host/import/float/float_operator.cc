@@ -20,7 +20,7 @@ const std::map<tflite::BuiltinOperator, FloatImport>& Table() {
     for (const FloatRules& rules :
          {ProductRules(), ElementwiseRules(), FunctionRules(), ReductionRules(),
           ShapeRules(), MoveRules(), ResizeRules(), ControlRules(),
-          RecurrentRules()}) {
+          RecurrentRules(), CustomRules()}) {
       for (const FloatRule& rule : rules) (*all)[rule.code] = rule.import;
     }
     return all;

@@ -134,6 +134,10 @@ FloatRules MoveRules();         // moves of blocks, gathers, constants
 FloatRules ResizeRules();
 FloatRules ControlRules();    // IF and WHILE
 FloatRules RecurrentRules();  // LSTM
+FloatRules CustomRules();     // TFLite_Detection_PostProcess
+
+// Whether the operator is the custom one TFLite_Detection_PostProcess.
+bool IsDetections(const tflite::Model& model, const tflite::Operator& op);
 
 }  // namespace systole::import
 

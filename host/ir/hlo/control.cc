@@ -5,6 +5,7 @@
 // replica).
 #include "absl/strings/str_cat.h"
 #include "host/ir/calls.h"
+#include "host/ir/hlo/detections.h"
 #include "host/ir/hlo/elementwise.h"
 
 namespace systole::ir {
@@ -95,6 +96,7 @@ absl::StatusOr<Literals> EvaluateCustomCall(const Node& node,
   if (target == "ProductOfElementaryHouseholderReflectors" &&
       operands.size() == 2)
     return EvaluateHouseholderProduct(node, operands);
+  if (target == kDetections) return EvaluateDetections(node, operands);
   if (IsCall(node)) {
     if (evaluation.caller()) return evaluation.caller()(node, operands);
     return absl::UnimplementedError(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
+#include "host/ir/hlo/detections.h"
 #include "host/ir/hlo/rules.h"
 
 namespace systole::ir {
@@ -92,10 +93,11 @@ Types InferTriangularSolve(const Node& node) {
   return std::vector<Type>{b};
 }
 
-// Nothing is known about a custom call except its target.
+// Of most custom calls nothing is known except the target.
 Types InferCustomCall(const Node& node) {
-  SYSTOLE_IR_CHECK(!node.attr<HloCustomCallAttributes>().target.empty(),
-                   "a call without target");
+  const std::string& target = node.attr<HloCustomCallAttributes>().target;
+  SYSTOLE_IR_CHECK(!target.empty(), "a call without target");
+  if (target == kDetections) return InferDetections(node);
   std::vector<Type> types;
   for (int i = 0; i < node.results(); ++i) {
     types.push_back(node.result_type(i));

@@ -159,6 +159,14 @@ void FloatNet::Add(B code, const std::vector<int32_t>& inputs,
   b.Operator(code, inputs, outputs, kind, options);
 }
 
+void FloatNet::AddCustom(const char* name, const std::vector<int32_t>& inputs,
+                         const std::vector<int32_t>& outputs,
+                         const std::vector<uint8_t>& custom_options) {
+  Tried().insert(tflite::BuiltinOperator_CUSTOM);
+  b.Operator(tflite::BuiltinOperator_CUSTOM, inputs, outputs,
+             tflite::Options_NONE, 0, name, &custom_options);
+}
+
 const std::vector<std::string>& FilesRun() { return Files(); }
 
 std::vector<Array> FloatNet::Run(const std::vector<int32_t>& outputs) {

@@ -95,6 +95,10 @@ class FloatNet {
            const std::vector<int32_t>& outputs,
            tflite::Options kind = tflite::Options_NONE,
            ModelBuilder::Offset options = 0);
+  // A custom operator and the flexbuffer of its options.
+  void AddCustom(const char* name, const std::vector<int32_t>& inputs,
+                 const std::vector<int32_t>& outputs,
+                 const std::vector<uint8_t>& custom_options);
   // The results as numbers.
   std::vector<Array> Run(const std::vector<int32_t>& outputs);
   // The only result of one operator, after those that were added.

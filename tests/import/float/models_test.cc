@@ -11,6 +11,7 @@
 
 #include "host/files/read_file.h"
 #include "host/import/float/float_operator.h"
+#include "tests/import/detections.h"
 #include "tests/import/float/float_net.h"
 
 namespace systole::import {
@@ -197,6 +198,42 @@ TEST(FloatModels, OperatorsAreDocumented) {
     EXPECT_TRUE(std::regex_search(section, std::regex("\\b" + name + "\\b")))
         << name;
   }
+}
+
+// Boxes from floats that the model computes. The file says nothing of the
+// shapes of the results.
+TEST(FloatModels, DetectBoxes) {
+  FloatNet net;
+  const int codes = net.In(Array({1, 3, 4}, {0, 0, 0, 0,  //
+                                             0, 1, 0, 0,  //
+                                             4, 0, 0, 0})),
+            scores = net.In(Array({1, 3, 3}, {0, 4, 1,  //
+                                              0, 3, 2,  //
+                                              0, 1, 2})),
+            anchors = net.Const(Array({3, 4}, {0.5f, 0.5f, 0.5f, 0.5f,  //
+                                               0.5f, 0.5f, 0.5f, 0.5f,  //
+                                               0.5f, 0.5f, 1, 1})),
+            twice = net.Out({1, 3, 3});
+  net.Add(tflite::BuiltinOperator_ADD, {scores, scores}, {twice});
+  const std::vector<int> results = {net.Out({}), net.Out({}), net.Out({}),
+                                    net.Out({})};
+  const auto options = FlexbufferOf([](flexbuffers::Builder& builder) {
+    for (const char* name : {"max_detections", "num_classes"})
+      builder.Int(name, 2);
+    builder.Int("max_classes_per_detection", 1);
+    builder.Float("nms_score_threshold", 0.5f);
+    builder.Float("nms_iou_threshold", 0.5f);
+    for (const char* name : {"y_scale", "x_scale", "h_scale", "w_scale"})
+      builder.Float(name, 10);
+  });
+  net.AddCustom("TFLite_Detection_PostProcess", {codes, twice, anchors},
+                results, options);
+  const std::vector<Array> detected = net.Run(results);
+  ExpectNear(detected[0], Array({1, 2, 4}, {0.25f, 0.25f, 0.75f, 0.75f,  //
+                                            0.4f, 0, 1.4f, 1}));
+  ExpectNear(detected[1], Array({1, 2}, {0, 1}));
+  ExpectNear(detected[2], Array({1, 2}, {8, 4}));
+  ExpectNear(detected[3], Array({1}, {2}));
 }
 
 // A subgraph that calls itself has no end.

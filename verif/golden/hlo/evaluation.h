@@ -81,6 +81,9 @@ Tensor RandomNumbers(const Node& node, const Tensors& operands,
 Tensors Normalised(const Node& node, const Tensors& operands);
 Tensor Factor(const Node& node, const Tensors& operands);
 Tensors Householder(const Node& node, const Tensors& operands);
+// Calls of TFLite_Detection_PostProcess (detections.cc). An error if a box has
+// a negative size.
+absl::StatusOr<Tensors> Detections(const Node& node, const Tensors& operands);
 
 // docs/hlo.md, "Sums and other reductions": how many elements a section of a
 // reduction has on its first level, 0 if it is none of sections. `columns`:

@@ -150,6 +150,12 @@ Tensors Evaluation::Results(const Node& node, const Tensors& operands) {
       if (target == "Qr" ||
           target == "ProductOfElementaryHouseholderReflectors")
         return Householder(node, operands);
+      if (target == "TFLite_Detection_PostProcess") {
+        auto detections = Detections(node, operands);
+        if (detections.ok()) return *std::move(detections);
+        if (status_.ok()) status_ = detections.status();
+        break;
+      }
       if (target == "Sharding" || target == "SPMDFullToShardShape" ||
           target == "SPMDShardToFullShape")
         return operands;
