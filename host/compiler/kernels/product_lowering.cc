@@ -22,9 +22,6 @@ using ir::Op;
 using ir::Type;
 using ir::Value;
 
-// Operands are rearranged first if they have runs shorter than this, which
-// would leave most of the array's rows unused and take many passes.
-constexpr int64_t kShortRun = 8, kManyPasses = 4;
 constexpr int64_t kShortRow = 32;  // elements of a move
 
 // Inserts operations before a product and replaces the product with their
@@ -110,23 +107,6 @@ class Product : private ProductNodes {
            preset_.ub_bytes / 4 * 3;
   }
 
-  // Whether the array can walk over lines in place: the contraction has runs
-  // long enough for its segments. The first `lines` dimensions are the batch
-  // and the lines.
-  bool Walkable(const Walk& walk, size_t lines) const {
-    int64_t run = 1, depth = 1;
-    bool dense = true;  // from this dimension on
-    for (size_t i = walk.sizes.size(); i-- > lines;) {
-      depth *= walk.sizes[i];
-      if (walk.sizes[i] == 1) continue;
-      dense = dense && walk.strides[i] == run;
-      if (dense) run *= walk.sizes[i];
-    }
-    for (const int64_t stride : walk.strides)
-      if (stride < 0) return false;
-    return run >= kShortRun || depth <= kManyPasses * preset_.segments * run;
-  }
-
   // Sums as the array computes them, with one sign of zero and one NaN. The
   // batch and `lines` dimensions of the left walk are lines.
   Value Multiply(Value left, Walk walk, size_t lines, Value right,
@@ -136,7 +116,7 @@ class Product : private ProductNodes {
       left = Walked(left, walk);
       return InChunks(left, right, transposed, shape);
     }
-    if (!Walkable(walk, 1 + lines)) {
+    if (!Walkable(walk, 1 + lines, shape[2], preset_)) {
       left = Walked(left, walk);
       walk.strides = ir::StridesOf(walk.sizes);
     }
@@ -196,8 +176,9 @@ class Product : private ProductNodes {
         Ordered(right, {a.rhs_batching, columns, a.rhs_contracting});
     const bool transposed =
         !straight.Dense() && across.Dense() && ColumnsFit(passes * k, n);
-    const bool as_it_is = passes == 1 && a.lhs_batching.size() <= 1 && !dense &&
-                          Walkable(walk, a.lhs_batching.size() + rows.size());
+    const bool as_it_is =
+        passes == 1 && a.lhs_batching.size() <= 1 && !dense &&
+        Walkable(walk, a.lhs_batching.size() + rows.size(), n, preset_);
     const Value matrix = Parts(0, 2, [&](Value v) {
       return as_it_is ? v : Reshape(Walked(v, walk), {batch, m, k});
     });
@@ -219,7 +200,7 @@ class Product : private ProductNodes {
   // By how much the dimension before the features should be longer, so that
   // taps of a window do not meet in a bank of the unified buffer.
   template <typename WindowsOf>
-  int64_t Spread(const Ints& padded, size_t lines,
+  int64_t Spread(const Ints& padded, size_t lines, int64_t columns,
                  const WindowsOf& windows_of) const {
     Ints sizes = padded;
     int64_t& size = sizes[sizes.size() - 2];
@@ -228,7 +209,7 @@ class Product : private ProductNodes {
     for (int64_t more = 0; more * sizes.back() <= turn; ++more) {
       size = padded[padded.size() - 2] + more;
       const Walk walk = windows_of(sizes);
-      if (!Walkable(walk, 1 + lines)) return 0;
+      if (!Walkable(walk, 1 + lines, columns, preset_)) return 0;
       const ir::HloMatrixProductAttributes attributes{
           walk.sizes, walk.strides, static_cast<int64_t>(lines), false};
       const auto middle = walk.sizes.begin() + static_cast<int64_t>(1 + lines);
@@ -316,7 +297,7 @@ class Product : private ProductNodes {
       return walk;
     };
     if (pads) {
-      const int64_t more = Spread(padded, 1 + spatial, windows_of);
+      const int64_t more = Spread(padded, 1 + spatial, outputs, windows_of);
       pad.high[padded.size() - 2] += more;
       padded[padded.size() - 2] += more;
     }

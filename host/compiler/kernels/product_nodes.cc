@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/compiler/kernels/product_nodes.h"
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -10,6 +11,13 @@
 #include <utility>
 
 namespace systole::lanes {
+namespace {
+
+// Runs shorter than this take many passes.
+constexpr int64_t kShortRun = 8, kManyPasses = 4;
+constexpr int64_t kMovedElements = 4;  // in a cycle
+
+}  // namespace
 
 using ir::Attributes;
 using ir::ElementType;
@@ -22,6 +30,28 @@ using ir::Value;
 int64_t SizeOf(const Ints& shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t{1},
                          std::multiplies<>());
+}
+
+bool Walkable(const Walk& walk, size_t lines, int64_t columns,
+              const Preset& preset) {
+  for (const int64_t stride : walk.strides)
+    if (stride < 0) return false;
+  int64_t run = 1, depth = 1;
+  bool dense = true;  // from this dimension on
+  for (size_t i = walk.sizes.size(); i-- > lines;) {
+    depth *= walk.sizes[i];
+    if (walk.sizes[i] == 1) continue;
+    dense = dense && walk.strides[i] == run;
+    if (dense) run *= walk.sizes[i];
+  }
+  if (run >= kShortRun) return true;
+  const int64_t rows = std::min<int64_t>(preset.rows, preset.segments * run);
+  const int64_t passes = (depth + rows - 1) / rows;
+  if (passes > kManyPasses) return false;
+  const int64_t more = passes - (depth + preset.rows - 1) / preset.rows;
+  const int64_t strips = (columns + preset.cols - 1) / preset.cols;
+  const int64_t all = SizeOf(walk.sizes);
+  return more * strips * (all / depth) <= all / kMovedElements;
 }
 
 Walk Ordered(const Ints& shape, const std::vector<Ints>& order) {

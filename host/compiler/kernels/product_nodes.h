@@ -10,6 +10,7 @@
 
 #include "host/ir/index.h"
 #include "host/ir/module.h"
+#include "systole/gen/presets.h"
 
 namespace systole::lanes {
 
@@ -38,6 +39,13 @@ struct Walk {
 int64_t SizeOf(const ir::Ints& shape);
 // A tensor's elements with its dimensions in the order of these lists.
 Walk Ordered(const ir::Ints& shape, const std::vector<ir::Ints>& order);
+
+// Whether the array walks over the lines of a product in place: its contraction
+// has runs long enough for the segments, or passes that leave rows unused take
+// less than a move does. The first `lines` dimensions are the batch and the
+// lines; columns: of the product.
+bool Walkable(const Walk& walk, size_t lines, int64_t columns,
+              const Preset& preset);
 
 class ProductNodes {
  public:
