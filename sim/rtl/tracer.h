@@ -23,7 +23,7 @@ namespace systole {
 
 class Tracer {
  public:
-  // `start`: value of CoreModel::cycles() that is cycle 0 of the program and of
+  // `start`: value of ObservedCore::cycles() that is cycle 0 of the program and of
   // the waveform.
   Tracer(const tb::CorePort& core, const TraceOptions& options,
          const Program& program, uint64_t start)
@@ -46,7 +46,7 @@ class Tracer {
   absl::Status PlanLayer();
   uint64_t now() const { return core_.cycles(); }
 
-  tb::CoreModel& core_;  // the chip
+  tb::ObservedCore& core_;  // the chip
   const int number_;     // number of its core
   const TraceOptions options_;
   const Program& program_;
