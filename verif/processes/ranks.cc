@@ -17,9 +17,10 @@ namespace systole::tb {
 namespace {
 
 constexpr uint64_t kGatherCycles = 1024;  // between reports
-constexpr int kSpins = 20000, kYields = 200;
-constexpr int64_t kShortNap = 20'000, kLongNap = 500'000;  // ns
-constexpr int kLongAfter = 2000;                           // tests in vain
+// Tests in vain: first without a pause if each process has a processor, then
+// with a yield, then with naps, at last with longer ones while the host thinks.
+constexpr int kSpins = 300, kYields = 20, kShortNaps = 2000;
+constexpr int64_t kShortNap = 10'000, kLongNap = 300'000;  // ns
 
 double CpuSeconds() {
   timespec t;
@@ -50,7 +51,8 @@ void Ranks::Pause(int tests) const {
     sched_yield();
     return;
   }
-  const timespec nap{0, tests < spins_ + kLongAfter ? kShortNap : kLongNap};
+  const timespec nap{
+      0, tests < spins_ + kYields + kShortNaps ? kShortNap : kLongNap};
   nanosleep(&nap, nullptr);
 }
 
@@ -120,6 +122,7 @@ void Ranks::Exchange(uint64_t from, const std::vector<int>& due) {
     own = true;
     windows_->state(chip).pending = !logs_[chip]->empty();
   }
+  if (own) cpu_seconds_[rank_] = CpuSeconds();
   std::vector<MPI_Request> requests;
   for (int rank = 0; rank < size_; ++rank) {
     if (rank == rank_) continue;
@@ -154,7 +157,7 @@ void Ranks::Exchange(uint64_t from, const std::vector<int>& due) {
 
 void Ranks::PutFrame(int to, uint64_t from, const std::vector<int>& due,
                      Packer& packer) {
-  packer.Put(CpuSeconds());
+  packer.Put(cpu_seconds_[rank_]);
   for (const int chip : due) {
     if (owners_[chip] != rank_) continue;
     const ChipState& state = windows_->state(chip);
@@ -222,8 +225,7 @@ void Ranks::GatherReports() {
 }
 
 double Ranks::cpu_seconds() const {
-  return std::accumulate(cpu_seconds_.begin(), cpu_seconds_.end(),
-                         CpuSeconds());
+  return std::accumulate(cpu_seconds_.begin(), cpu_seconds_.end(), 0.0);
 }
 
 }  // namespace systole::tb

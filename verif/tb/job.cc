@@ -53,7 +53,7 @@ std::vector<std::string> Launcher() {
 
 // The environment, but for what Open MPI finds there of a job that this process
 // is part of, and with variables that are not set yet.
-std::vector<std::string> Environment() {
+std::vector<std::string> Environment(const std::string& program) {
   std::vector<std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const absl::string_view text = *entry;
@@ -62,9 +62,12 @@ std::vector<std::string> Environment() {
       variables.emplace_back(text);
   }
   // Containers often forbid a process to copy from another one's memory.
-  for (const std::string text :
-       {"OMPI_MCA_btl_vader_single_copy_mechanism=none",
-        "OMPI_MCA_btl_sm_single_copy_mechanism=none"}) {
+  for (const std::string& text :
+       {std::string("OMPI_MCA_btl_vader_single_copy_mechanism=none"),
+        std::string("OMPI_MCA_btl_sm_single_copy_mechanism=none"),
+        // The program lies beside the models.
+        absl::StrCat("SYSTOLE_MODELS=",
+                     program.substr(0, program.rfind('/')))}) {
     const std::string name = text.substr(0, text.find('=') + 1);
     if (std::none_of(variables.begin(), variables.end(), [&](const auto& v) {
           return absl::StartsWith(v, name);
@@ -152,7 +155,7 @@ absl::Status Job::Spawn(int processes, const std::string& program,
   for (const std::string& word :
        {std::string("-n"), absl::StrCat(processes), program, address})
     words.push_back(word);
-  std::vector<std::string> environment = Environment();
+  std::vector<std::string> environment = Environment(program);
   owner_ = getpid();
   errors_ = memfd_create("systole-chips", MFD_CLOEXEC);
   if (errors_ < 0) return absl::ErrnoToStatus(errno, "no file in memory");

@@ -66,6 +66,17 @@ absl::StatusOr<std::unique_ptr<Chips>> RemoteChips::Create(
         absl::StrFormat("%d processes: they have no models of the engine %s",
                         options.processes, options.engine));
   }
+  // Where the processes will find the model, too.
+  auto model = LoadCore(options.preset, options.checked);
+  if (absl::IsNotFound(model.status())) {
+    const auto checked = LoadCore(options.preset, true);
+    if (!absl::IsNotFound(checked.status())) model = checked;
+  }
+  if (absl::IsNotFound(model.status())) {
+    return absl::NotFoundError(absl::StrCat(
+        "no RTL model of ", options.preset, " ", model.status().message()));
+  }
+  if (!model.ok()) return model.status();
   auto job = Job::Start(options.processes);
   if (!job.ok()) return job.status();
   std::unique_ptr<RemoteChips> chips(

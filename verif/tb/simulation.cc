@@ -184,8 +184,8 @@ absl::Status Simulation::CheckOptions(const Options& options,
       (options.processes > 0 && chips == 1)) {
     return absl::InvalidArgumentError(
         chips == 1
-            ? absl::StrFormat("%d processes: one chip is simulated by its "
-                              "host's",
+            ? absl::StrFormat("%d processes: a single chip is simulated by "
+                              "this one",
                               options.processes)
             : absl::StrFormat("%d processes: %d chips are simulated by 1 to "
                               "%d, one a chip",
