@@ -213,6 +213,7 @@ absl::StatusOr<DeviceOptions> DeviceOptionsOf(const RunArgs& args,
   options.seed = args.seed;
   options.stall_rate = args.stall;
   options.threads = args.threads;
+  options.processes = args.processes;
   options.firmware = args.firmware;
   options.checked = args.checked;
   options.check_races = args.checked;
@@ -350,10 +351,12 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
       ->check(WholeNumber(0, 255))
       ->capture_default_str();
   sub->add_option("--threads", args->threads,
-                  "Threads that simulate a chip with two cores. 2 is faster if "
-                  "two processors are idle (rtl)")
-      ->check(WholeNumber(1, 2))
+                  "Threads that simulate, up to one a core or, with several "
+                  "chips, one a chip of each process. More are faster if as "
+                  "many processors are idle (rtl)")
+      ->check(WholeNumber(1, kMostDevices))
       ->capture_default_str();
+  CLI::Option* const processes = AddProcessesOption(*sub, args->processes);
   sub->add_option(
          "--flip", args->flips,
          "ADDRESS:BIT: flip a bit in HBM when the first program starts. The "
@@ -380,9 +383,11 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
   AddProgramOptions(*sub, program, *args);
   AddDigitsOptions(*sub, program, *args);
   AddWaveOptions(*sub, args->waves);
+  processes->excludes(sub->get_option("--waves"))
+      ->excludes(sub->get_option("--trace-layer"));
   sub->callback([args, preset, reports, sub, &chosen] {
     CheckOnlyOnRtl(*sub, args->backend,
-                   {"--stall", "--threads", "--firmware", "--trace"});
+                   {"--stall", "--threads", "--processes", "--firmware", "--trace"});
     args->preset_given = preset->count() > 0;
     args->reports_given = reports->count() > 0;
     for (const CLI::Option* option : sub->get_options()) {

@@ -160,6 +160,15 @@ void AddFirmwareOption(CLI::App& sub, std::string& file) {
       ->check(FileName());
 }
 
+CLI::Option* AddProcessesOption(CLI::App& sub, int& processes) {
+  return sub
+      .add_option("--processes", processes,
+                  "Processes that simulate the chips of several devices, over "
+                  "Open MPI, up to one a chip; 0: this one does (rtl)")
+      ->check(WholeNumber(0, kMostDevices))
+      ->capture_default_str();
+}
+
 namespace {
 bool verbose = false;
 }  // namespace
