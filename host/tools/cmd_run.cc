@@ -351,12 +351,10 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
       ->check(WholeNumber(0, 255))
       ->capture_default_str();
   sub->add_option("--threads", args->threads,
-                  "Threads that simulate, up to one a core or, with several "
-                  "chips, one a chip of each process. More are faster if as "
-                  "many processors are idle (rtl)")
+                  "Threads that simulate: up to one a core or, of several "
+                  "chips, one a chip. For idle processors (rtl)")
       ->check(WholeNumber(1, kMostDevices))
       ->capture_default_str();
-  CLI::Option* const processes = AddProcessesOption(*sub, args->processes);
   sub->add_option(
          "--flip", args->flips,
          "ADDRESS:BIT: flip a bit in HBM when the first program starts. The "
@@ -383,11 +381,11 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
   AddProgramOptions(*sub, program, *args);
   AddDigitsOptions(*sub, program, *args);
   AddWaveOptions(*sub, args->waves);
-  processes->excludes(sub->get_option("--waves"))
-      ->excludes(sub->get_option("--trace-layer"));
+  AddProcessesOption(*sub, args->processes);
   sub->callback([args, preset, reports, sub, &chosen] {
-    CheckOnlyOnRtl(*sub, args->backend,
-                   {"--stall", "--threads", "--processes", "--firmware", "--trace"});
+    CheckOnlyOnRtl(
+        *sub, args->backend,
+        {"--stall", "--threads", "--processes", "--firmware", "--trace"});
     args->preset_given = preset->count() > 0;
     args->reports_given = reports->count() > 0;
     for (const CLI::Option* option : sub->get_options()) {

@@ -73,9 +73,9 @@ void SampleTrace::Sample(ProbeSample sample, uint64_t cycle) {
 }
 
 void SampleTrace::Command(const RowCommand& command) {
-  for (const uint64_t value : {static_cast<uint64_t>(command.group),
-                               uint64_t{command.command},
-                               uint64_t{command.bank}, uint64_t{command.row}})
+  for (const uint64_t value :
+       {static_cast<uint64_t>(command.group), uint64_t{command.command},
+        uint64_t{command.bank}, uint64_t{command.row}})
     Mix(value);
 }
 
@@ -91,8 +91,8 @@ void SampleTrace::Links(const ChipLinkCounts& counts, uint64_t cycle) {
 void SampleTrace::Describe(int core, std::vector<std::string>& trace) const {
   for (const std::string& line : lines_)
     trace.push_back(absl::StrFormat("core %d, samples %s", core, line));
-  trace.push_back(absl::StrFormat("core %d, %d samples: %016x", core, samples_,
-                                  digest_));
+  trace.push_back(
+      absl::StrFormat("core %d, %d samples: %016x", core, samples_, digest_));
 }
 
 ProcessesTest::ProcessesTest() {

@@ -115,8 +115,8 @@ TEST_F(ProcessesTest, AFaultIsTheSame) {
     options.flips = {{kFrom, 3}, {kFrom, 40}};
     Open(2, 2, options);
     ASSERT_FALSE(cores_.empty());
-    const auto stats = cores_[5]->Run(
-        Made({LoadOf(kFrom, 256, 0, kLocal).Encode(), HaltOn(kLocal).Encode()}));
+    const auto stats = cores_[5]->Run(Made(
+        {LoadOf(kFrom, 256, 0, kLocal).Encode(), HaltOn(kLocal).Encode()}));
     ASSERT_TRUE(absl::IsAborted(stats.status())) << stats.status();
     faults.emplace_back(stats.status().message());
   }
@@ -135,8 +135,8 @@ TEST_F(ProcessesTest, AWaveformIsRecorded) {
   options.trace.to = 100;
   Open(2, 2, options);
   ASSERT_FALSE(cores_.empty());
-  const Program program = Made({LoadOf(kFrom, 64, 0, 0).Encode(),
-                                isa::Halt().Encode()});
+  const Program program =
+      Made({LoadOf(kFrom, 64, 0, 0).Encode(), isa::Halt().Encode()});
   const auto stats = cores_[6]->Run(program);
   EXPECT_TRUE(stats.ok()) << stats.status();
   std::FILE* const written = std::fopen(file.c_str(), "rb");
@@ -164,7 +164,8 @@ TEST_F(ProcessesTest, WhatDoesNotFitIsSaid) {
   EXPECT_THAT(OpenError(options), HasSubstr("a waveform of a layer"));
   options.trace = {};
   options.torus = {1, 1};
-  EXPECT_THAT(OpenError(options), HasSubstr("a single chip is simulated by this"));
+  EXPECT_THAT(OpenError(options),
+              HasSubstr("a single chip is simulated by this"));
 }
 
 // Each is one line, and nothing waits for ever.
@@ -232,6 +233,6 @@ int main(int argc, char** argv) {
     std::printf("skipped: Open MPI is not there (scripts/setup.sh mpi)\n");
     return systole::kSkipped;
   }
-  return systole::testing_options::RunTests(
-      argc, argv, {{"preset", &systole::g_preset}});
+  return systole::testing_options::RunTests(argc, argv,
+                                            {{"preset", &systole::g_preset}});
 }

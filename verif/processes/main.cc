@@ -25,8 +25,8 @@ int Connect(const std::string& name) {
   address.sun_family = AF_UNIX;
   if (name.size() >= sizeof address.sun_path) return -1;
   name.copy(address.sun_path + 1, name.size());
-  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
-                                           name.size());
+  const auto size =
+      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   const int host = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (host < 0 ||
       connect(host, reinterpret_cast<const sockaddr*>(&address), size) != 0)

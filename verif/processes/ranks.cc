@@ -144,7 +144,8 @@ void Ranks::Exchange(uint64_t from, const std::vector<int>& due) {
   }
   Await(requests);
   for (int rank = 0; rank < size_; ++rank)
-    if (rank != rank_ && sends[rank]) GetFrame(rank, from, due, received_[rank]);
+    if (rank != rank_ && sends[rank])
+      GetFrame(rank, from, due, received_[rank]);
 
   uint64_t now = windows_->state(0).cycles;
   for (int i = 1; i < windows_->chips(); ++i)

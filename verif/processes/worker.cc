@@ -118,8 +118,8 @@ absl::Status Worker::Open(Unpacker& message) {
     logs_[i] = std::make_unique<ReportLog>(i, chips[i].get());
     logs[i] = logs_[i].get();
   }
-  windows_ = std::make_unique<Windows>(options, *preset, std::move(chips),
-                                       ranks_);
+  windows_ =
+      std::make_unique<Windows>(options, *preset, std::move(chips), ranks_);
   ranks_->Join(options, static_cast<int>(preset->chip.link_bytes),
                windows_.get(), std::move(logs));
   return absl::OkStatus();
@@ -132,8 +132,7 @@ void Worker::Serve(Unpacker& message) {
   ranks_->GatherReports();
   const int owner = ranks_->OwnerOf(request.chip), rank = ranks_->rank();
   const bool reads = !request.write && !data.empty();
-  if (reads && owner != 0 && rank == owner)
-    ranks_->Send(0, Tag::kData, data);
+  if (reads && owner != 0 && rank == owner) ranks_->Send(0, Tag::kData, data);
   if (rank != 0) return;
   if (reads && owner != 0) data = ranks_->Receive(owner, Tag::kData);
   Answer(absl::OkStatus(), outcome, reads ? data : "");
@@ -165,8 +164,8 @@ absl::Status Worker::Execute(MessageKind kind, int chip, Unpacker& message) {
       return logs_[chip]->SetProbe(core, message.Get<bool>());
     }
     default:
-      return absl::InternalError(absl::StrFormat(
-          "a message of kind %d", static_cast<int>(kind)));
+      return absl::InternalError(
+          absl::StrFormat("a message of kind %d", static_cast<int>(kind)));
   }
 }
 

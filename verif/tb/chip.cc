@@ -34,7 +34,8 @@ Chip::Chip(sc_core::sc_module_name name, std::unique_ptr<ClockedChip> chip)
 void Chip::Clock() {
   const int cycles = chip_->Run(kCyclesACall);
   Report();
-  if (chip_->core().failed()) {  // otherwise the waiting processes wait for ever
+  if (chip_->core()
+          .failed()) {  // otherwise the waiting processes wait for ever
     sc_core::sc_pause();
     return;
   }
@@ -49,8 +50,7 @@ void Chip::Report() {
     for (size_t c = 0; c < irq.size(); ++c)
       irq[c].write(chip_->irq(static_cast<int>(c)));
   }
-  if (events.at_reached)
-    at_event_.notify(sc_core::SC_ZERO_TIME);  // after irq
+  if (events.at_reached) at_event_.notify(sc_core::SC_ZERO_TIME);  // after irq
   if (events.progress != 0) {
     for (const auto& report : on_progress) {
       if (report) report(events.progress);

@@ -34,7 +34,8 @@
 namespace systole::tb {
 namespace {
 
-constexpr int kStartSeconds = 60, kEndMilliseconds = 5000, kPollMilliseconds = 5;
+constexpr int kStartSeconds = 60, kEndMilliseconds = 5000,
+              kPollMilliseconds = 5;
 constexpr char kProgram[] = "chips";
 constexpr char kOwnError[] = "systole chips: ";
 
@@ -69,9 +70,8 @@ std::vector<std::string> Environment(const std::string& program) {
         absl::StrCat("SYSTOLE_MODELS=",
                      program.substr(0, program.rfind('/')))}) {
     const std::string name = text.substr(0, text.find('=') + 1);
-    if (std::none_of(variables.begin(), variables.end(), [&](const auto& v) {
-          return absl::StartsWith(v, name);
-        }))
+    if (std::none_of(variables.begin(), variables.end(),
+                     [&](const auto& v) { return absl::StartsWith(v, name); }))
       variables.push_back(text);
   }
   return variables;
@@ -89,8 +89,8 @@ sockaddr_un AddressOf(const std::string& name, socklen_t* size) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
-  *size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
-                                 name.size());
+  *size =
+      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   return address;
 }
 
@@ -128,8 +128,8 @@ absl::StatusOr<std::unique_ptr<Job>> Job::Start(int processes) {
         processes));
   }
   std::random_device random;
-  const std::string address = absl::StrFormat(
-      "systole-chips-%d-%08x%08x", getpid(), random(), random());
+  const std::string address = absl::StrFormat("systole-chips-%d-%08x%08x",
+                                              getpid(), random(), random());
   socklen_t size;
   const sockaddr_un bound = AddressOf(address, &size);
   const int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

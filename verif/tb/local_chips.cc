@@ -42,8 +42,8 @@ absl::StatusOr<std::unique_ptr<Chips>> LocalChips::Create(
     memories.push_back(std::move(built->memory));
     chips.push_back(std::move(built->chip));
   }
-  return std::unique_ptr<Chips>(new LocalChips(
-      options, preset, std::move(memories), std::move(chips)));
+  return std::unique_ptr<Chips>(
+      new LocalChips(options, preset, std::move(memories), std::move(chips)));
 }
 
 LocalChips::LocalChips(const SimulationOptions& options, const Preset& preset,

@@ -27,9 +27,7 @@ class LocalChips : public Chips {
     const std::lock_guard<std::mutex> lock(mutex_);
     return windows_.Serve(request);
   }
-  ObservedCore& core(int chip) override {
-    return windows_.chip(chip)->core();
-  }
+  ObservedCore& core(int chip) override { return windows_.chip(chip)->core(); }
   absl::Status Flip(int chip, int core, uint64_t addr, int bit) override {
     return FlipBit(*memories_[chip], core, addr, bit);
   }

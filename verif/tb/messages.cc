@@ -44,12 +44,13 @@ absl::Status ReceiveAll(int socket, char* data, size_t bytes) {
 
 }  // namespace
 
-absl::Status SendMessage(int socket, MessageKind kind, absl::string_view bytes) {
+absl::Status SendMessage(int socket, MessageKind kind,
+                         absl::string_view bytes) {
   const Head head{kind, bytes.size()};
   std::array<char, sizeof head> raw;
   std::memcpy(raw.data(), &head, sizeof head);
-  absl::Status s = SendAll(socket, {raw.data(), raw.size()},
-                           bytes.empty() ? 0 : MSG_MORE);
+  absl::Status s =
+      SendAll(socket, {raw.data(), raw.size()}, bytes.empty() ? 0 : MSG_MORE);
   return s.ok() ? SendAll(socket, bytes, 0) : s;
 }
 

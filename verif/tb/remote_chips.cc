@@ -39,9 +39,8 @@ class RemoteChips::Core : public ObservedCore {
   }
   absl::Status SetProbe(int core, ProbeSink* sink) override {
     chips_->targets_[number_].sinks[core] = sink;
-    return chips_->Tell(
-        MessageKind::kSetProbe,
-        Packer().Put(number_).Put(core).Put(sink != nullptr));
+    return chips_->Tell(MessageKind::kSetProbe,
+                        Packer().Put(number_).Put(core).Put(sink != nullptr));
   }
 
  private:
@@ -73,14 +72,13 @@ absl::StatusOr<std::unique_ptr<Chips>> RemoteChips::Create(
     if (!absl::IsNotFound(checked.status())) model = checked;
   }
   if (absl::IsNotFound(model.status())) {
-    return absl::NotFoundError(absl::StrCat(
-        "no RTL model of ", options.preset, " ", model.status().message()));
+    return absl::NotFoundError(absl::StrCat("no RTL model of ", options.preset,
+                                            " ", model.status().message()));
   }
   if (!model.ok()) return model.status();
   auto job = Job::Start(options.processes);
   if (!job.ok()) return job.status();
-  std::unique_ptr<RemoteChips> chips(
-      new RemoteChips(options, *std::move(job)));
+  std::unique_ptr<RemoteChips> chips(new RemoteChips(options, *std::move(job)));
   Packer packer;
   packer.PutText(kCoreStamp);
   PutOptions(options, packer);
@@ -126,9 +124,9 @@ absl::StatusOr<RemoteChips::Answer> RemoteChips::Call(MessageKind kind,
         return answer;
       }
       default:
-        return absl::InternalError(absl::StrCat(
-            "the processes of the chips sent a message of kind ",
-            static_cast<uint32_t>(message->kind)));
+        return absl::InternalError(
+            absl::StrCat("the processes of the chips sent a message of kind ",
+                         static_cast<uint32_t>(message->kind)));
     }
   }
   return lost_;

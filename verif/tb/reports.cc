@@ -72,7 +72,8 @@ void ReportLog::Take(Packer& packer) {
   log_ = Packer();
 }
 
-void DeliverReports(absl::string_view bytes, std::vector<ReportTargets>& chips) {
+void DeliverReports(absl::string_view bytes,
+                    std::vector<ReportTargets>& chips) {
   Unpacker all(bytes);
   while (!all.empty() && all.ok()) {
     ReportTargets& chip = chips[all.Get<int>()];

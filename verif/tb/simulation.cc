@@ -136,8 +136,8 @@ class Simulation::Bench : public sc_core::sc_module {
                              ? registers_
                              : memory_;
         socket->b_transport(payload, delay);
-        outcome_ = payload.is_response_ok() ? Outcome::kDone
-                                            : Outcome::kRefused;
+        outcome_ =
+            payload.is_response_ok() ? Outcome::kDone : Outcome::kRefused;
       }
       sc_core::sc_pause();
     }
@@ -196,8 +196,7 @@ absl::Status Simulation::CheckOptions(const Options& options,
                       ? chips
                       : (chips + options.processes - 1) / options.processes;
   const int most = chips > 1 ? own : static_cast<int>(preset.chip.cores);
-  if (options.threads >= 1 && options.threads <= most)
-    return absl::OkStatus();
+  if (options.threads >= 1 && options.threads <= most) return absl::OkStatus();
   const std::string what =
       own > 1 ? absl::StrCat(own, " chips are")
               : absl::StrCat(chips > 1 ? "a chip" : options.preset, " is");
@@ -304,8 +303,8 @@ absl::Status Simulation::Failed() {
     const FailedAssertion& failed = *core(chip).failed();
     return absl::InternalError(absl::StrFormat(
         "%s%s, in %s, cycle %d",
-        chips_ != nullptr ? absl::StrCat("chip ", chip, ": ") : "",
-        failed.what, failed.path, failed.cycle));
+        chips_ != nullptr ? absl::StrCat("chip ", chip, ": ") : "", failed.what,
+        failed.path, failed.cycle));
   }
   return absl::InternalError("the simulation ended early");
 }
