@@ -3,7 +3,6 @@
 
 #include "verif/processes/ranks.h"
 
-#include <sched.h>
 #include <time.h>
 
 #include <algorithm>
@@ -17,10 +16,11 @@ namespace systole::tb {
 namespace {
 
 constexpr uint64_t kGatherCycles = 1024;  // between reports
-// Tests in vain: first without a pause if each process has a processor, then
-// with a yield, then with naps, at last with longer ones while the host thinks.
-constexpr int kSpins = 300, kYields = 20, kShortNaps = 2000;
-constexpr int64_t kShortNap = 10'000, kLongNap = 300'000;  // ns
+// Tests in vain: first without a pause, if each process has a processor, then
+// with naps, at last with longer ones while the host thinks. (A yield may give
+// away milliseconds.)
+constexpr int kSpins = 3000, kShortNaps = 2000;
+constexpr int64_t kShortNap = 20'000, kLongNap = 1'000'000;  // ns
 
 double CpuSeconds() {
   timespec t;
@@ -47,12 +47,7 @@ Ranks::Ranks() {
 
 void Ranks::Pause(int tests) const {
   if (tests < spins_) return;
-  if (tests < spins_ + kYields) {
-    sched_yield();
-    return;
-  }
-  const timespec nap{
-      0, tests < spins_ + kYields + kShortNaps ? kShortNap : kLongNap};
+  const timespec nap{0, tests < spins_ + kShortNaps ? kShortNap : kLongNap};
   nanosleep(&nap, nullptr);
 }
 
