@@ -74,15 +74,16 @@ absl::Status Measure(const std::string& preset, int turns) {
   const double before = Seconds(CLOCK_MONOTONIC);
   constexpr uint64_t kProbe = 1000;
   if (absl::Status s = Turn(ways[0], kProbe); !s.ok()) return s;
-  const auto cycles = static_cast<uint64_t>(
-      kProbe / 4.0 / (Seconds(CLOCK_MONOTONIC) - before));
+  const auto cycles =
+      static_cast<uint64_t>(kProbe / 4.0 / (Seconds(CLOCK_MONOTONIC) - before));
   for (int turn = 0; turn < turns; ++turn) {
     for (Way& way : ways)
       if (absl::Status s = Turn(way, cycles); !s.ok()) return s;
   }
-  std::printf("%s, %d turns of %d cycles, cycles a second (upper "
-              "quartile and best turn by the clock, upper quartile of CPU)\n",
-              preset.c_str(), turns, static_cast<int>(cycles));
+  std::printf(
+      "%s, %d turns of %d cycles, cycles a second (upper "
+      "quartile and best turn by the clock, upper quartile of CPU)\n",
+      preset.c_str(), turns, static_cast<int>(cycles));
   for (const Way& way : ways) {
     std::printf("threads %d, processes %d: %.0f, %.0f; CPU %.0f\n", way.threads,
                 way.processes, Quantile(way.wall, 0.75), Quantile(way.wall, 1),
