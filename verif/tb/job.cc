@@ -52,14 +52,17 @@ std::vector<std::string> Launcher() {
   return words;
 }
 
-// The environment, but for what Open MPI finds there of a job that this process
-// is part of, and with variables that are not set yet.
+// The environment, but for Open MPI's if this process is part of a job itself,
+// and with variables that are not set yet.
 std::vector<std::string> Environment(const std::string& program) {
+  const bool in_job = std::getenv("PMIX_RANK") != nullptr ||
+                      std::getenv("OMPI_COMM_WORLD_RANK") != nullptr;
   std::vector<std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const absl::string_view text = *entry;
-    if (!absl::StartsWith(text, "OMPI_COMM_") &&
-        !absl::StartsWith(text, "PMIX_") && !absl::StartsWith(text, "PRTE_"))
+    if (!in_job ||
+        (!absl::StartsWith(text, "OMPI_") && !absl::StartsWith(text, "PMIX_") &&
+         !absl::StartsWith(text, "PRTE_")))
       variables.emplace_back(text);
   }
   // Containers often forbid a process to copy from another one's memory.
@@ -106,7 +109,7 @@ std::string Reason(const std::string& text) {
   absl::string_view own, noticed, first;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     line = absl::StripAsciiWhitespace(line);
-    if (line.find_first_not_of('-') == absl::string_view::npos) continue;
+    if (line.find_first_not_of("-*") == absl::string_view::npos) continue;
     if (first.empty()) first = line;
     if (noticed.empty() && absl::StrContains(line, " noticed that "))
       noticed = line;
