@@ -7,12 +7,15 @@
 
 #include "tests/system/processes_test.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "tests/testing/options.h"
 
 namespace systole {
@@ -126,7 +129,8 @@ TEST_F(ProcessesTest, AFaultIsTheSame) {
 
 // A chip's process writes its waveform.
 TEST_F(ProcessesTest, AWaveformIsRecorded) {
-  const std::string file = ::testing::TempDir() + "processes_test.fst";
+  const std::string file =
+      absl::StrCat(::testing::TempDir(), "processes_", getpid(), ".fst");
   std::remove(file.c_str());
   DeviceOptions options;
   options.processes = 2;
