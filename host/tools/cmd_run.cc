@@ -213,6 +213,7 @@ absl::StatusOr<DeviceOptions> DeviceOptionsOf(const RunArgs& args,
   options.seed = args.seed;
   options.stall_rate = args.stall;
   options.threads = args.threads;
+  options.processes = args.processes;
   options.firmware = args.firmware;
   options.checked = args.checked;
   options.check_races = args.checked;
@@ -350,9 +351,9 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
       ->check(WholeNumber(0, 255))
       ->capture_default_str();
   sub->add_option("--threads", args->threads,
-                  "Threads that simulate a chip with two cores. 2 is faster if "
-                  "two processors are idle (rtl)")
-      ->check(WholeNumber(1, 2))
+                  "Threads that simulate: up to one a core or, of several "
+                  "chips, one a chip. For idle processors (rtl)")
+      ->check(WholeNumber(1, kMostDevices))
       ->capture_default_str();
   sub->add_option(
          "--flip", args->flips,
@@ -380,9 +381,11 @@ void AddRunCommand(CLI::App& app, Action& chosen) {
   AddProgramOptions(*sub, program, *args);
   AddDigitsOptions(*sub, program, *args);
   AddWaveOptions(*sub, args->waves);
+  AddProcessesOption(*sub, args->processes);
   sub->callback([args, preset, reports, sub, &chosen] {
-    CheckOnlyOnRtl(*sub, args->backend,
-                   {"--stall", "--threads", "--firmware", "--trace"});
+    CheckOnlyOnRtl(
+        *sub, args->backend,
+        {"--stall", "--threads", "--processes", "--firmware", "--trace"});
     args->preset_given = preset->count() > 0;
     args->reports_given = reports->count() > 0;
     for (const CLI::Option* option : sub->get_options()) {

@@ -160,6 +160,19 @@ void AddFirmwareOption(CLI::App& sub, std::string& file) {
       ->check(FileName());
 }
 
+void AddProcessesOption(CLI::App& sub, int& processes) {
+  CLI::Option* const option =
+      sub.add_option("--processes", processes,
+                     "Processes that simulate the chips of several devices, "
+                     "over Open MPI, up to one a chip; 0: this one does (rtl)")
+          ->check(WholeNumber(0, kMostDevices))
+          ->capture_default_str();
+  for (const char* other : {"--waves", "--trace-layer"}) {
+    if (CLI::Option* const excluded = sub.get_option_no_throw(other))
+      option->excludes(excluded);
+  }
+}
+
 namespace {
 bool verbose = false;
 }  // namespace

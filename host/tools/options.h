@@ -38,6 +38,10 @@ CLI::Option* AddHostOperatorsOption(CLI::App& sub, std::string& choice);
 // --firmware FILE: what the scalar unit runs.
 void AddFirmwareOption(CLI::App& sub, std::string& file);
 
+// --processes N: that simulate the chips of several devices. After those of
+// waveforms, some of which it excludes.
+void AddProcessesOption(CLI::App& sub, int& processes);
+
 // --trace, --trace-layer, --trace-window, --trace-run, --trace-core, --waves.
 void AddModuleOptions(CLI::App& sub, ModuleArgs& args);
 // --verbose: whether errors list everything that stands in the way.

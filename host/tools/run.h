@@ -26,7 +26,7 @@ struct RunArgs {
               reports = ResultPlace("build/reports", "");
   WaveArgs waves;
   std::optional<int64_t> batch;
-  int stall = 0, threads = 1;
+  int stall = 0, threads = 1, processes = 0;
   std::string firmware;            // ELF file
   std::vector<std::string> flips;  // "ADDRESS:BIT"
   uint64_t seed = 1;

@@ -72,6 +72,13 @@ void WatchTrace(const TraceOptions& trace) {
 absl::StatusOr<Environment> ReadEnvironment() {
   Environment environment;
   environment.waves = Variable("SYSTOLE_WAVES");
+  const std::string processes = Variable("SYSTOLE_PROCESSES");
+  if (!processes.empty() &&
+      (!absl::SimpleAtoi(processes, &environment.processes) ||
+       environment.processes < 0)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "SYSTOLE_PROCESSES=", processes, " is not a number of processes"));
+  }
   if (const std::string text = Variable("SYSTOLE_TRACE"); !text.empty()) {
     const auto trace = ParseTrace(text);
     if (!trace.ok()) return trace.status();
@@ -79,6 +86,31 @@ absl::StatusOr<Environment> ReadEnvironment() {
     WatchTrace(*trace);
   }
   return environment;
+}
+
+absl::StatusOr<DeviceOptions> CompleteOptions(DeviceOptions options,
+                                              const Environment& environment) {
+  if (options.snapshots < 0 ||
+      (!options.waves.empty() && options.snapshots == 0)) {
+    return absl::InvalidArgumentError(
+        "waveforms of failures want a snapshot at least");
+  }
+  if (options.waves.empty() && !environment.waves.empty() &&
+      options.snapshots == 0) {
+    options.snapshots = 1;
+  }
+  if (options.processes == 0 && options.torus.chips() > 1)
+    options.processes = environment.processes;
+  if (options.processes == 0) return options;
+  options.snapshots = 0;  // a copy of this process would not have the chips
+  options.waves.clear();
+  if (options.trace.layer.empty() &&
+      (!environment.trace || environment.trace->layer.empty()))
+    return options;
+  return absl::InvalidArgumentError(absl::StrCat(
+      options.processes,
+      " processes: a waveform of a layer is recorded where one process has all "
+      "chips; one of a window of cycles, or of a whole program, in any"));
 }
 
 int ProgramsStarted() { return g_started; }

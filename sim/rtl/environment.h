@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Waveforms requested by environment variables, for programs (mostly tests)
-// that open devices without asking for waveforms themselves:
+// What environment variables request for programs that open devices without
+// asking for it themselves:
 //
 //   SYSTOLE_TRACE=FILE[,run=N][,layer=L][,window=FROM:TO]
 //       records the N-th program that the process starts, counted from 0
 //   SYSTOLE_WAVES=FOLDER
 //       keeps a snapshot of the latest program start, so that a failing test
 //       leaves a waveform of the last program (tests/testing/waves.cc)
+//   SYSTOLE_PROCESSES=N
+//       the chips of a torus run in N processes, over MPI
 //
 // DeviceOptions take precedence over the environment.
 
@@ -26,10 +28,16 @@ namespace systole {
 struct Environment {
   std::optional<TraceOptions> trace;
   std::string waves;
+  int processes = 0;
 };
 
-// kInvalidArgument: SYSTOLE_TRACE has a syntax error.
+// kInvalidArgument: SYSTOLE_TRACE or SYSTOLE_PROCESSES has a syntax error.
 absl::StatusOr<Environment> ReadEnvironment();
+
+// The options with what the environment adds to them. kInvalidArgument: some of
+// them exclude each other.
+absl::StatusOr<DeviceOptions> CompleteOptions(DeviceOptions options,
+                                              const Environment& environment);
 
 // Number of programs that this process has started on RTL devices.
 int ProgramsStarted();

@@ -155,7 +155,7 @@ absl::Status RtlDevice::Start(const Program& program) {
     }
   }
   running_ = &program;
-  start_cpu_ = CpuSeconds();
+  start_cpu_ = CpuSeconds() + sim_.device().other_cpu_seconds();
   if (queue_ != nullptr) return Launch(program);
   return sim_.WriteRegister(csr::kCtrl, csr::kCtrlStart);
 }
@@ -166,7 +166,8 @@ absl::StatusOr<RunStats> RtlDevice::Wait() {
   const Program& program = *std::exchange(running_, nullptr);
   RunStats stats;
   absl::Status status = WaitOrStop(stats);
-  stats.host_cpu_seconds = CpuSeconds() - start_cpu_;
+  stats.host_cpu_seconds =
+      CpuSeconds() + sim_.device().other_cpu_seconds() - start_cpu_;
   if (sim_.core().failed()) status = FailedStatus(program);
   absl::Status traced;
   if (tracer_) traced = tracer_->Close();
@@ -324,11 +325,9 @@ absl::Status RtlDevice::WaitOrStop(RunStats& stats) {
 absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions& given, int cores) {
   const auto environment = ReadEnvironment();
   if (!environment.ok()) return environment.status();
-  DeviceOptions options = given;
-  if (options.waves.empty() && !environment->waves.empty() &&
-      options.snapshots == 0) {
-    options.snapshots = 1;
-  }
+  const auto completed = CompleteOptions(given, *environment);
+  if (!completed.ok()) return completed.status();
+  const DeviceOptions& options = *completed;
   tb::Simulation::Options sim_options;
   sim_options.preset = options.preset;
   sim_options.checked = options.checked;
@@ -337,15 +336,11 @@ absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions& given, int cores) {
   sim_options.engine = options.engine;
   sim_options.record_file = options.record_file;
   sim_options.threads = options.threads;
+  sim_options.processes = options.processes;
   sim_options.alone = options.alone && cores == 1;
   sim_options.columns = options.torus.columns;
   sim_options.rows = options.torus.rows;
   sim_options.wire_errors = options.wire_errors;
-  if (options.snapshots < 0 ||
-      (!options.waves.empty() && options.snapshots == 0)) {
-    return absl::InvalidArgumentError(
-        "waveforms of failures want a snapshot at least");
-  }
   std::vector<uint32_t> firmware;
   if (!options.firmware.empty()) {
     auto image = scalar::ReadFirmware(

@@ -15,7 +15,7 @@
 namespace systole {
 namespace {
 
-constexpr uint64_t kForever = tb::CoreModel::kForever;
+constexpr uint64_t kForever = tb::ObservedCore::kForever;
 constexpr size_t kBefore = 4;    // descriptors before the layer, per queue
 constexpr uint64_t kAfter = 64;  // cycles recorded after the layer's end
 

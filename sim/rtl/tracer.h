@@ -23,8 +23,8 @@ namespace systole {
 
 class Tracer {
  public:
-  // `start`: value of CoreModel::cycles() that is cycle 0 of the program and of
-  // the waveform.
+  // `start`: value of ObservedCore::cycles() that is cycle 0 of the program and
+  // of the waveform.
   Tracer(const tb::CorePort& core, const TraceOptions& options,
          const Program& program, uint64_t start)
       : core_(core.core()),
@@ -46,8 +46,8 @@ class Tracer {
   absl::Status PlanLayer();
   uint64_t now() const { return core_.cycles(); }
 
-  tb::CoreModel& core_;  // the chip
-  const int number_;     // number of its core
+  tb::ObservedCore& core_;  // the chip
+  const int number_;        // number of its core
   const TraceOptions options_;
   const Program& program_;
   const uint64_t start_;

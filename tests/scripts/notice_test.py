@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Package of the distribution: what NOTICE calls it.
 LINKED = {"libabsl-dev": "Abseil", "libcli11-dev": "CLI11", "libeigen3-dev": "Eigen", "libflatbuffers-dev": "FlatBuffers",
           "libsystemc-dev": "SystemC", "nlohmann-json3-dev": "JSON for Modern C++", "zlib1g-dev": "zlib", "verilator": "Verilator",
-          "libprotobuf-dev": "protobuf",
+          "libprotobuf-dev": "protobuf", "libopenmpi-dev": "Open MPI",
           "libgtest-dev": "GoogleTest", "libgmock-dev": "GoogleTest",
           "picolibc-riscv64-unknown-elf": "picolibc", "libclang-rt-19-dev": "LLVM", "libclang-rt-dev": "LLVM", "liblz4-dev": "LZ4"}
 

@@ -70,6 +70,23 @@ class StableHloCli(unittest.TestCase):
         self.assertIn("exchanges between devices", systole("run", DATA / "sharded_mlp.mlirbc", "--devices", "4", "--preset", "minichip", "--random", "1",
                                                            "--backend", "rtl", "--quiet"))
 
+    def test_processes(self):
+        """Chips in processes of their own: the same profile, byte by byte; what does not fit is one line."""
+        words = ("--devices", "4", "--preset", "minichip", "--quiet")
+        refused = systole("run", DATA / "sharded_mlp.mlirbc", *words, "--random", "1", "--processes", "3", code=1)
+        self.assertIn("3 processes: 2 chips are simulated by 1 to 2, one a chip", refused)
+        self.assertEqual(refused.count("\n"), 1)
+        systole("run", DATA / "sharded_mlp.mlirbc", *words, "--processes", "2", "--waves", self.folder, code=2)
+        systole("run", DATA / "sharded_mlp.mlirbc", *words, "--processes", "2", "--backend", "iss", code=2)
+        if not (BUILD / "lib/systole/chips").exists():
+            self.skipTest("built without Open MPI")
+        for processes in ("0", "1", "2"):
+            systole("profile", DATA / "sharded_mlp.mlirbc", *words, "--output", self.folder / "page.html",
+                    "--json", self.folder / f"{processes}.json", "--processes", processes)
+        profiles = {(self.folder / f"{processes}.json").read_bytes() for processes in ("0", "1", "2")}
+        self.assertEqual(len(profiles), 1)
+        self.assertGreater(len(profiles.pop()), 10000)
+
     def test_several_devices(self):
         x = np.arange(8 * 16, dtype=np.float32).reshape(8, 16)
         systole("run", DATA / "sharded_map.mlirbc", "--devices", "4", "--backend", "iss", "--preset", "mini", "--input", self.save("x", x),

@@ -147,6 +147,18 @@ absl::StatusOr<CoreFactory> LoadCore(const std::string& preset, bool checked) {
                    named ? "" : "; SYSTOLE_MODELS names another folder"));
 }
 
+std::string FindProgram(const std::string& name) {
+  // A folder that SYSTOLE_MODELS names may have models alone.
+  std::vector<fs::path> folders = Folders();
+  for (const fs::path& folder : OwnFolders()) folders.push_back(folder);
+  for (const fs::path& folder : folders) {
+    std::error_code error;
+    const fs::path file = fs::absolute(folder / name, error);
+    if (!error && fs::is_regular_file(file, error)) return file.string();
+  }
+  return "";
+}
+
 std::vector<std::string> CoresInFiles() {
   std::vector<std::string> found;
   for (const fs::path& folder : Folders()) {

@@ -93,15 +93,12 @@ struct FailedAssertion {
   uint64_t cycle = 0;  // value of cycles()
 };
 
-class CoreModel {
+// What can be seen of a chip's model. It may be in another process.
+class ObservedCore {
  public:
   static constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
 
-  virtual ~CoreModel() = default;
-  // Holds the hardware reset for some cycles, with idle inputs.
-  virtual void HardReset() = 0;
-  // One clock.
-  virtual void Cycle(Pins* pins) = 0;
+  virtual ~ObservedCore() = default;
   // Cycles since construction.
   virtual uint64_t cycles() const = 0;
   // The first failed assertion; the model is invalid after it.
@@ -120,6 +117,14 @@ class CoreModel {
   // Takes a sample of the chip's core every cycle from now on. kUnimplemented
   // if the build has no probe.
   virtual absl::Status SetProbe(int core, ProbeSink* sink) = 0;
+};
+
+class CoreModel : public ObservedCore {
+ public:
+  // Holds the hardware reset for some cycles, with idle inputs.
+  virtual void HardReset() = 0;
+  // One clock.
+  virtual void Cycle(Pins* pins) = 0;
 };
 
 // kNotFound if there is no build of that preset; the message lists the existing

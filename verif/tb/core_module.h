@@ -34,6 +34,10 @@ CoreFactory FindCore(const std::string& engine, const std::string& preset,
 // build. The message names the searched folders.
 absl::StatusOr<CoreFactory> LoadCore(const std::string& preset, bool checked);
 
+// The program of that name beside the libraries that LoadCore finds; empty if
+// there is none.
+std::string FindProgram(const std::string& name);
+
 // The builds that LoadCore finds: "edge", "nano (checked)".
 std::vector<std::string> CoresInFiles();
 

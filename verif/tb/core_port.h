@@ -48,10 +48,7 @@ class CorePort {
   // Flips a bit of the core's own HBM (hbm::Device::Flip); kUnimplemented
   // without HBM.
   absl::Status Flip(uint64_t addr, int bit) {
-    hbm::Device* hbm = memory().hbm(core_);
-    if (hbm != nullptr) return hbm->Flip(addr, bit);
-    return absl::UnimplementedError(
-        "bits of a DRAM at an AXI4 port cannot be turned");
+    return device_->Flip(addr, bit, core_, chip_);
   }
   absl::Status WaitInterrupt(uint64_t max_cycles) {
     return device_->WaitInterrupt(max_cycles, core_, chip_);
@@ -72,8 +69,7 @@ class CorePort {
   const Preset& preset() const { return device_->preset(); }
   Simulation& device() { return *device_; }
   // The model of the chip.
-  CoreModel& core() const { return device_->core(chip_); }
-  MemoryModel& memory() { return device_->memory(chip_); }
+  ObservedCore& core() const { return device_->core(chip_); }
   absl::Status CheckMemory() const { return device_->CheckMemory(chip_); }
 
  private:

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <systemc>
 #include <thread>
@@ -17,7 +16,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "verif/tb/chip.h"
-#include "verif/tb/follower.h"
+#include "verif/tb/local_chips.h"
+#include "verif/tb/remote_chips.h"
 
 // The SystemC library needs an sc_main. Our programs use SystemC as a library.
 int sc_main(int, char**) { return 0; }
@@ -75,53 +75,20 @@ struct Simulation::Context {
   sc_core::sc_simcontext* own;
 };
 
-// The chips, and the initiator that carries out one request of the driver at a
+// The chip, and the initiator that carries out one request of the driver at a
 // time.
 class Simulation::Bench : public sc_core::sc_module {
  public:
-  struct Request {
-    enum class Kind { kRegisters, kMemory, kInterrupt } kind;
-    bool write;
-    uint64_t addr;
-    uint8_t* data;
-    uint64_t bytes;  // interrupt: most cycles with this one, 0: any
-    int core = 0;    // interrupt: of which core
-    int chip = 0;
-  };
-
-  Bench(sc_core::sc_module_name name,
-        std::vector<std::unique_ptr<CoreModel>> cores, const Preset& preset,
-        const Options& options)
-      : sc_module(name) {
-    if (cores.size() > 1) {
-      wires.emplace(options.columns, options.rows, options.wire_cycles);
-      wires->SetErrors(static_cast<int>(preset.chip.link_bytes),
-                       options.wire_errors, options.seed);
-    }
-    for (size_t i = 0; i < cores.size(); ++i) {
-      const std::string number = i == 0 ? "" : std::to_string(i);
-      chips.push_back(
-          std::make_unique<Chip>(("chip" + number).c_str(), std::move(cores[i]),
-                                 static_cast<int>(preset.chip.cores),
-                                 static_cast<int>(preset.axi_bytes()),
-                                 options.stall_rate, options.seed + 2 * i));
-      irq_.push_back(
-          std::make_unique<Irq>(("irq" + number).c_str(), preset.chip.cores));
-      registers_.push_back(
-          std::make_unique<Socket>(("registers_initiator" + number).c_str()));
-      memory_.push_back(
-          std::make_unique<Socket>(("memory_initiator" + number).c_str()));
-      chips[i]->irq(*irq_[i]);
-      registers_[i]->bind(chips[i]->registers);
-      memory_[i]->bind(chips[i]->memory);
-      if (wires) chips[i]->Connect(&*wires, static_cast<int>(i));
-    }
-    if (wires) {
-      next_.resize(chips.size());
-      for (int t = 1; t < options.threads; ++t)
-        followers_.push_back(std::make_unique<Follower>([this] { RunDue(); }));
-      SC_METHOD(ClockAll);
-    }
+  Bench(sc_core::sc_module_name name, BuiltChip built)
+      : sc_module(name),
+        memory_model(std::move(built.memory)),
+        chip("chip", std::move(built.chip)),
+        irq_("irq", static_cast<size_t>(chip.clocked().cores())),
+        registers_("registers_initiator"),
+        memory_("memory_initiator") {
+    chip.irq(irq_);
+    registers_.bind(chip.registers);
+    memory_.bind(chip.memory);
     SC_THREAD(Host);
     host_ = sc_core::sc_get_last_created_process_handle();
     SC_METHOD(End);
@@ -136,58 +103,26 @@ class Simulation::Bench : public sc_core::sc_module {
   }
 
   // Runs the simulation until the request is answered.
-  tlm::tlm_response_status Serve(const Request& request) {
-    for (const auto& chip : chips)
-      if (chip->core().failed()) return tlm::TLM_GENERIC_ERROR_RESPONSE;
-    status_ = tlm::TLM_GENERIC_ERROR_RESPONSE;  // if the simulation ends early
+  Outcome Serve(const ChipRequest& request) {
+    if (chip.clocked().core().failed()) return Outcome::kFailed;
+    outcome_ = Outcome::kFailed;  // if the simulation ends early
     request_ = request;
     pending_.notify(sc_core::SC_ZERO_TIME);
     sc_core::sc_start();
-    return status_;
+    return chip.clocked().core().failed() ? Outcome::kFailed : outcome_;
   }
 
-  std::optional<Wires> wires;  // if there are several chips
-  std::vector<std::unique_ptr<Chip>> chips;
+  std::unique_ptr<MemoryModel> memory_model;
+  Chip chip;
 
  private:
-  // Runs the chips that are due, on all threads. Lanes arrive wires->cycles()
-  // cycles later, and no chip gets further ahead of another one than that.
-  void ClockAll() {
-    due_.clear();
-    for (size_t i = 0; i < chips.size(); ++i)
-      if (next_[i] == now_) due_.push_back(i);
-    taken_ = 0;
-    const size_t helpers = std::min(followers_.size(), due_.size() - 1);
-    for (size_t t = 0; t < helpers; ++t) followers_[t]->Start();
-    RunDue();
-    for (size_t t = 0; t < helpers; ++t) followers_[t]->Join();
-    bool failed = false;
-    for (const size_t i : due_) {
-      chips[i]->Report();
-      failed |= chips[i]->core().failed().has_value();
-    }
-    if (failed) {  // otherwise the waiting processes wait for ever
-      sc_core::sc_pause();
-      return;
-    }
-    const uint64_t next = *std::min_element(next_.begin(), next_.end());
-    next_trigger(static_cast<double>(next - now_) *
-                 sc_core::sc_time(1, sc_core::SC_NS));
-    now_ = next;
-  }
-  void RunDue() {
-    for (size_t i; (i = taken_++) < due_.size();)
-      next_[due_[i]] += chips[due_[i]]->Run(wires->cycles());
-  }
-
-  using Irq = sc_core::sc_vector<sc_core::sc_signal<bool>>;
   using Socket = tlm_utils::simple_initiator_socket<Bench>;
   SC_HAS_PROCESS(Bench);
   void Host() {
     while (true) {
       wait(pending_);
-      if (request_.kind == Request::Kind::kInterrupt) {
-        status_ = AwaitInterrupt();
+      if (request_.kind == ChipRequest::Kind::kInterrupt) {
+        outcome_ = AwaitInterrupt();
       } else {
         tlm::tlm_generic_payload payload;
         sc_core::sc_time delay;
@@ -197,11 +132,12 @@ class Simulation::Bench : public sc_core::sc_module {
         payload.set_data_ptr(request_.data);
         payload.set_data_length(static_cast<unsigned>(request_.bytes));
         payload.set_streaming_width(static_cast<unsigned>(request_.bytes));
-        Socket& socket = request_.kind == Request::Kind::kRegisters
-                             ? *registers_[request_.chip]
-                             : *memory_[request_.chip];
+        Socket& socket = request_.kind == ChipRequest::Kind::kRegister
+                             ? registers_
+                             : memory_;
         socket->b_transport(payload, delay);
-        status_ = payload.get_response_status();
+        outcome_ =
+            payload.is_response_ok() ? Outcome::kDone : Outcome::kRefused;
       }
       sc_core::sc_pause();
     }
@@ -209,49 +145,68 @@ class Simulation::Bench : public sc_core::sc_module {
 
   void End() { host_.kill(); }
 
-  tlm::tlm_response_status AwaitInterrupt() {
-    Chip& chip = *chips[request_.chip];
-    sc_core::sc_signal<bool>& irq = (*irq_[request_.chip])[request_.core];
-    if (irq.read()) return tlm::TLM_OK_RESPONSE;
+  Outcome AwaitInterrupt() {
+    sc_core::sc_signal<bool>& irq = irq_[request_.core];
+    if (irq.read()) return Outcome::kDone;
     if (request_.bytes == 0) {
       wait(irq.posedge_event());
     } else {  // at least one cycle, so that repeated requests advance time
       wait(irq.posedge_event() |
-           chip.At(chip.core().cycles() +
+           chip.At(chip.clocked().core().cycles() +
                    std::max<uint64_t>(request_.bytes - 1, 1)));
     }
-    return irq.read() ? tlm::TLM_OK_RESPONSE : tlm::TLM_INCOMPLETE_RESPONSE;
+    return irq.read() ? Outcome::kDone : Outcome::kNoInterrupt;
   }
 
+  sc_core::sc_vector<sc_core::sc_signal<bool>> irq_;
+  Socket registers_, memory_;
   sc_core::sc_process_handle host_;
-  // Several chips: the next cycle of each chip to run, and the earliest of
-  // these.
-  std::vector<uint64_t> next_;
-  uint64_t now_ = 0;
-  std::vector<size_t> due_;
-  std::atomic<size_t> taken_{0};
-  std::vector<std::unique_ptr<Follower>> followers_;
-  // One element per chip.
-  std::vector<std::unique_ptr<Irq>> irq_;
-  std::vector<std::unique_ptr<Socket>> registers_, memory_;
   sc_core::sc_event pending_, end_;
-  Request request_{};
-  tlm::tlm_response_status status_ = tlm::TLM_OK_RESPONSE;
+  ChipRequest request_{};
+  Outcome outcome_ = Outcome::kDone;
 };
 
-Simulation::Simulation(const Preset* preset, const Options& options,
-                       std::vector<std::unique_ptr<MemoryModel>> memories)
-    : preset_(preset),
-      columns_(options.columns),
-      rows_(options.rows),
-      memories_(std::move(memories)),
-      context_(std::make_unique<Context>()) {}
+Simulation::Simulation(const Preset* preset, const Options& options)
+    : preset_(preset), columns_(options.columns), rows_(options.rows) {}
 
 Simulation::~Simulation() {
+  if (context_ == nullptr) return;
   const auto lock = LockKernel();
   context_->Enter();
   bench_.reset();
   context_.reset();
+}
+
+absl::Status Simulation::CheckOptions(const Options& options,
+                                      const Preset& preset) {
+  const int chips = options.chips();
+  if (options.processes < 0 || options.processes > chips ||
+      (options.processes > 0 && chips == 1)) {
+    return absl::InvalidArgumentError(
+        chips == 1
+            ? absl::StrFormat("%d processes: a single chip is simulated by "
+                              "this one",
+                              options.processes)
+            : absl::StrFormat("%d processes: %d chips are simulated by 1 to "
+                              "%d, one a chip",
+                              options.processes, chips, chips));
+  }
+  // Of those that a process has.
+  const int own = options.processes == 0
+                      ? chips
+                      : (chips + options.processes - 1) / options.processes;
+  const int most = chips > 1 ? own : static_cast<int>(preset.chip.cores);
+  if (options.threads >= 1 && options.threads <= most) return absl::OkStatus();
+  const std::string what =
+      own > 1 ? absl::StrCat(own, " chips are")
+              : absl::StrCat(chips > 1 ? "a chip" : options.preset, " is");
+  return absl::InvalidArgumentError(
+      most == 1
+          ? absl::StrFormat("%d threads: %s simulated by 1", options.threads,
+                            what)
+          : absl::StrFormat("%d threads: %s simulated by 1 to %d, one a %s",
+                            options.threads, what, most,
+                            chips > 1 ? "chip" : "core"));
 }
 
 absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
@@ -260,126 +215,132 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Create(
   if (preset == nullptr)
     return absl::InvalidArgumentError(
         absl::StrCat("no preset '", options.preset, "'"));
-  const int chips = options.columns * options.rows;
-  const int most = chips > 1 ? chips : static_cast<int>(preset->chip.cores);
-  if (options.threads < 1 || options.threads > most) {
-    const std::string what = chips > 1 ? absl::StrCat(chips, " chips are")
-                                       : absl::StrCat(options.preset, " is");
-    return absl::InvalidArgumentError(
-        most == 1
-            ? absl::StrFormat("%d threads: %s is simulated by 1",
-                              options.threads, options.preset)
-            : absl::StrFormat("%d threads: %s simulated by 1 to %d, one a %s",
-                              options.threads, what, most,
-                              chips > 1 ? "chip" : "core"));
+  if (absl::Status s = CheckOptions(options, *preset); !s.ok()) return s;
+  std::unique_ptr<Simulation> sim(new Simulation(preset, options));
+  if (options.chips() > 1) {
+    auto chips = options.processes > 0 ? RemoteChips::Create(options)
+                                       : LocalChips::Create(options, *preset);
+    if (!chips.ok()) return chips.status();
+    sim->chips_ = *std::move(chips);
+    return sim;
   }
-  std::vector<std::unique_ptr<MemoryModel>> memories;
-  std::vector<std::unique_ptr<CoreModel>> cores;
-  for (int chip = 0; chip < chips; ++chip) {
-    const uint64_t seed = options.seed + chip;
-    auto memory = MemoryModel::Create(*preset, seed, options.stall_rate);
-    if (!memory.ok()) return memory.status();
-    memories.push_back(std::move(*memory));
-    auto core = CreateCoreModel(
-        {options.preset, options.checked, seed, options.stall_rate,
-         options.engine, options.record_file, chips > 1 ? 1 : options.threads,
-         options.alone},
-        memories.back().get());
-    if (!core.ok()) return core.status();
-    cores.push_back(std::move(*core));
-  }
-
+  auto built = BuildChip(options, *preset, 0);
+  if (!built.ok()) return built.status();
   const auto lock = LockKernel();
-  std::unique_ptr<Simulation> sim(
-      new Simulation(preset, options, std::move(memories)));
+  sim->context_ = std::make_unique<Context>();
   sim->context_->Enter();
-  sim->bench_ =
-      std::make_unique<Bench>("bench", std::move(cores), *preset, options);
+  sim->bench_ = std::make_unique<Bench>("bench", *std::move(built));
   sc_core::sc_start(sc_core::SC_ZERO_TIME);  // elaborates; the host process
                                              // waits for a request
   return sim;
 }
 
-absl::Status Simulation::Transport(int chip, bool registers, bool write,
-                                   uint64_t addr, uint8_t* data,
-                                   uint64_t bytes) {
+absl::StatusOr<Outcome> Simulation::Serve(const ChipRequest& request) {
+  if (chips_ != nullptr) return chips_->Serve(request);
   const auto lock = LockKernel();
   context_->Enter();
-  const auto kind = registers ? Bench::Request::Kind::kRegisters
-                              : Bench::Request::Kind::kMemory;
-  if (bench_->Serve({kind, write, addr, data, bytes, 0, chip}) ==
-      tlm::TLM_OK_RESPONSE)
-    return absl::OkStatus();
-  if (FailedChip() >= 0) return Failed();
+  return bench_->Serve(request);
+}
+
+absl::Status Simulation::Transport(const ChipRequest& request) {
+  const auto outcome = Serve(request);
+  if (!outcome.ok()) return outcome.status();
+  if (*outcome == Outcome::kDone) return absl::OkStatus();
+  if (*outcome == Outcome::kFailed) return Failed();
   return absl::OutOfRangeError(absl::StrFormat(
-      "the core refused to %s %d bytes at %s 0x%x", write ? "write" : "read",
-      bytes, registers ? "register" : "memory address", addr));
+      "the core refused to %s %d bytes at %s 0x%x",
+      request.write ? "write" : "read", request.bytes,
+      request.kind == ChipRequest::Kind::kRegister ? "register"
+                                                   : "memory address",
+      request.addr));
 }
 
 absl::StatusOr<uint32_t> Simulation::ReadRegister(uint32_t offset, int chip) {
   uint32_t value = 0;
-  absl::Status status = Transport(chip, true, false, offset,
-                                  reinterpret_cast<uint8_t*>(&value), 4);
+  absl::Status status =
+      Transport({ChipRequest::Kind::kRegister, false, chip, 0, offset, 4,
+                 reinterpret_cast<uint8_t*>(&value)});
   if (!status.ok()) return status;
   return value;
 }
 
 absl::Status Simulation::WriteRegister(uint32_t offset, uint32_t value,
                                        int chip) {
-  return Transport(chip, true, true, offset, reinterpret_cast<uint8_t*>(&value),
-                   4);
+  return Transport({ChipRequest::Kind::kRegister, true, chip, 0, offset, 4,
+                    reinterpret_cast<uint8_t*>(&value)});
 }
 
 absl::Status Simulation::ReadMemory(uint64_t addr, absl::Span<uint8_t> bytes,
                                     int chip) {
   if (bytes.empty()) return absl::OkStatus();
-  return Transport(chip, false, false, addr, bytes.data(), bytes.size());
+  return Transport({ChipRequest::Kind::kMemory, false, chip, 0, addr,
+                    bytes.size(), bytes.data()});
 }
 
 absl::Status Simulation::WriteMemory(uint64_t addr,
                                      absl::Span<const uint8_t> bytes,
                                      int chip) {
   if (bytes.empty()) return absl::OkStatus();
-  return Transport(chip, false, true, addr, const_cast<uint8_t*>(bytes.data()),
-                   bytes.size());  // only read
+  return Transport({ChipRequest::Kind::kMemory, true, chip, 0, addr,
+                    bytes.size(),
+                    const_cast<uint8_t*>(bytes.data())});  // only read
 }
 
 absl::Status Simulation::WaitInterrupt(uint64_t max_cycles, int core_number,
                                        int chip) {
-  const auto lock = LockKernel();
-  context_->Enter();
-  if (bench_->Serve({Bench::Request::Kind::kInterrupt, false, 0, nullptr,
-                     max_cycles, core_number, chip}) == tlm::TLM_OK_RESPONSE) {
-    return absl::OkStatus();
-  }
-  if (FailedChip() >= 0) return Failed();
+  const auto outcome = Serve({ChipRequest::Kind::kInterrupt, false, chip,
+                              core_number, 0, max_cycles, nullptr});
+  if (!outcome.ok()) return outcome.status();
+  if (*outcome == Outcome::kDone) return absl::OkStatus();
+  if (*outcome == Outcome::kFailed) return Failed();
   return absl::DeadlineExceededError(
       absl::StrCat("no interrupt within ", max_cycles, " cycles"));
 }
 
-int Simulation::FailedChip() {
-  for (size_t i = 0; i < bench_->chips.size(); ++i)
-    if (core(static_cast<int>(i)).failed()) return static_cast<int>(i);
-  return -1;
-}
-
 absl::Status Simulation::Failed() {
-  const int chip = FailedChip();
-  const FailedAssertion& failed = *core(chip).failed();
-  return absl::InternalError(absl::StrFormat(
-      "%s%s, in %s, cycle %d",
-      bench_->chips.size() > 1 ? absl::StrCat("chip ", chip, ": ") : "",
-      failed.what, failed.path, failed.cycle));
+  for (int chip = 0; chip < columns_ * rows_; ++chip) {
+    if (!core(chip).failed()) continue;
+    const FailedAssertion& failed = *core(chip).failed();
+    return absl::InternalError(absl::StrFormat(
+        "%s%s, in %s, cycle %d",
+        chips_ != nullptr ? absl::StrCat("chip ", chip, ": ") : "", failed.what,
+        failed.path, failed.cycle));
+  }
+  return absl::InternalError("the simulation ended early");
 }
 
-CoreModel& Simulation::core(int chip) { return bench_->chips[chip]->core(); }
+MemoryModel& Simulation::memory() { return *bench_->memory_model; }
+
+ObservedCore& Simulation::core(int chip) {
+  if (chips_ != nullptr) return chips_->core(chip);
+  return bench_->chip.clocked().core();
+}
+
+absl::Status Simulation::Flip(uint64_t addr, int bit, int core_number,
+                              int chip) {
+  if (chips_ != nullptr) return chips_->Flip(chip, core_number, addr, bit);
+  return FlipBit(memory(), core_number, addr, bit);
+}
+
+absl::Status Simulation::CheckMemory(int chip) {
+  return chips_ != nullptr ? chips_->CheckMemory(chip) : memory().Check();
+}
+
+double Simulation::other_cpu_seconds() const {
+  return chips_ != nullptr ? chips_->cpu_seconds() : 0;
+}
 
 void Simulation::SetCallbacks(
     std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
     std::function<void(uint64_t cycle)> on_progress, int core_number,
     int chip) {
-  bench_->chips[chip]->on_retire[core_number] = std::move(on_retire);
-  bench_->chips[chip]->on_progress[core_number] = std::move(on_progress);
+  if (chips_ != nullptr) {
+    chips_->SetCallbacks(chip, core_number, std::move(on_retire),
+                         std::move(on_progress));
+    return;
+  }
+  bench_->chip.clocked().on_retire[core_number] = std::move(on_retire);
+  bench_->chip.on_progress[core_number] = std::move(on_progress);
 }
 
 }  // namespace systole::tb

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// A SystemC simulation of a chip, or of the chips of a torus, that plain C++
-// can call. It is elaborated once, and each request advances it until the
-// request is answered. Every Simulation has its own simulation context, so a
-// program may have several, one after the other or at the same time. Threads
-// take turns, one request at a time.
+// A simulation of a chip (in SystemC), or of the chips of a torus (Chips), that
+// plain C++ can call. Each request advances it until the request is answered.
+// A program may have several simulations, one after the other or at the same
+// time. Threads take turns, one request at a time.
 //
 //   auto sim = Simulation::Create({.preset = "edge"});
 //   (*sim)->WriteRegister(csr::kProgLen, 12);
@@ -17,16 +16,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "systole/gen/presets.h"
+#include "verif/tb/chips.h"
 #include "verif/tb/core_model.h"
 #include "verif/tb/memory.h"
-#include "verif/tb/wires.h"
 
 namespace systole::tb {
 
@@ -35,22 +32,7 @@ inline constexpr uint32_t kRegisterBlockBytes = 4096;
 
 class Simulation {
  public:
-  struct Options {
-    std::string preset = "edge";
-    bool checked = false;
-    uint64_t seed = 1;
-    int stall_rate = 0;  // of the core's streams, the host's AXI channels and a
-                         // DRAM's, in 1/256 a cycle
-    std::string engine = "verilator", record_file = "";  // see CoreOptions
-    // 1 to the number of cores or, with several chips, to the number of chips.
-    int threads = 1;
-    bool alone = false;  // see CoreOptions
-    // More than one chip requires a preset with links. The host finds the links
-    // in reset.
-    int columns = 1, rows = 1;
-    int wire_cycles = 8;  // from a chip to its neighbour
-    int wire_errors = 0;  // bits that flip on the way, in 1/2^20
-  };
+  using Options = SimulationOptions;
   static absl::StatusOr<std::unique_ptr<Simulation>> Create(
       const Options& options);
   ~Simulation();
@@ -76,32 +58,35 @@ class Simulation {
   const Preset& preset() const { return *preset_; }
   int columns() const { return columns_; }
   int rows() const { return rows_; }
-  MemoryModel& memory(int chip = 0) { return *memories_[chip]; }
-  CoreModel& core(int chip = 0);
+  // Only of one chip.
+  MemoryModel& memory();
+  ObservedCore& core(int chip = 0);
+  // Flips a bit of a core's HBM (hbm::Device::Flip); kUnimplemented without
+  // HBM.
+  absl::Status Flip(uint64_t addr, int bit, int core = 0, int chip = 0);
   void SetCallbacks(
       std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
       std::function<void(uint64_t cycle)> on_progress, int core = 0,
       int chip = 0);
   // Verdict of the memory model (MemoryModel::Check).
-  absl::Status CheckMemory(int chip = 0) const {
-    return memories_[chip]->Check();
-  }
+  absl::Status CheckMemory(int chip = 0);
+  // CPU time of other processes that simulate.
+  double other_cpu_seconds() const;
 
  private:
   class Bench;
   struct Context;
-  Simulation(const Preset* preset, const Options& options,
-             std::vector<std::unique_ptr<MemoryModel>> memories);
-  absl::Status Transport(int chip, bool registers, bool write, uint64_t addr,
-                         uint8_t* data, uint64_t bytes);
-  // The chip with a failed assertion, or -1.
-  int FailedChip();
+  Simulation(const Preset* preset, const Options& options);
+  static absl::Status CheckOptions(const Options& options,
+                                   const Preset& preset);
+  absl::StatusOr<Outcome> Serve(const ChipRequest& request);
+  absl::Status Transport(const ChipRequest& request);
   absl::Status Failed();
 
   const Preset* preset_;
   int columns_, rows_;
-  std::vector<std::unique_ptr<MemoryModel>> memories_;  // one per chip
-  std::unique_ptr<Context> context_;
+  std::unique_ptr<Chips> chips_;      // several chips
+  std::unique_ptr<Context> context_;  // one chip
   std::unique_ptr<Bench> bench_;
 };
 

@@ -52,20 +52,36 @@ class Wires {
       *lanes = {};
       return;
     }
-    const int x = chip % columns_, y = chip / columns_;
-    const int from[kLinks] = {Number(x + 1, y), Number(x + columns_ - 1, y),
-                              Number(x, y + 1), Number(x, y + rows_ - 1)};
     const uint64_t at = cycle - cycles_;
     for (int l = 0; l < kLinks; ++l) {
-      const bool there = l < 2 ? columns_ > 1 : rows_ > 1;
+      const int from = Neighbour(chip, l);
       (*lanes)[l] =
-          there ? sent_[from[l]][at % sent_[0].size()][l ^ 1] : LinkWords{};
+          from < 0 ? LinkWords{} : sent_[from][at % sent_[0].size()][l ^ 1];
     }
   }
   void Send(int chip, uint64_t cycle, const LanePins& lanes) {
-    LanePins& place = sent_[chip][cycle % sent_[0].size()];
+    LanePins& place = Sent(chip, cycle);
     place = lanes;
     if (!errors_.empty()) Turn(errors_[chip], &place);
+  }
+  // What the chip has sent in a cycle, one of its last 2 * cycles().
+  LanePins& Sent(int chip, uint64_t cycle) {
+    return sent_[chip][cycle % sent_[0].size()];
+  }
+  // The chip at the other end of a link; -1: it has no cable.
+  int Neighbour(int chip, int link) const {
+    if ((link < 2 ? columns_ : rows_) == 1) return -1;
+    const int x = chip % columns_, y = chip / columns_;
+    switch (link) {
+      case 0:
+        return Number(x + 1, y);
+      case 1:
+        return Number(x + columns_ - 1, y);
+      case 2:
+        return Number(x, y + 1);
+      default:
+        return Number(x, y + rows_ - 1);
+    }
   }
 
  private:

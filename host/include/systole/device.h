@@ -90,8 +90,14 @@ struct DeviceOptions {
   // again what is spoilt.
   int wire_errors = 0;
   // That simulate (rtl): a chip with two cores 1 or 2, a torus up to one a
-  // chip. Several are faster if the host has as many processors to spare.
+  // chip, of each process. Several are faster if the host has as many
+  // processors to spare.
   int threads = 1;
+  // That simulate the chips of a torus, over MPI, up to one a chip (rtl; with
+  // Open MPI; docs/link.md). 0: as many as the environment variable
+  // SYSTOLE_PROCESSES says, else this process does it all. Others keep no
+  // snapshots and record no single layers.
+  int processes = 0;
   // Core 1 of a chip with two stands still, in reset (rtl), which is twice as
   // fast. For programs that do not reach for its memory: an access there is
   // never answered, and only `stop` ends the program.

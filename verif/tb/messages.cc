@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// SPDX-FileCopyrightText: Systole contributors
+
+#include "verif/tb/messages.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+
+namespace systole::tb {
+namespace {
+
+struct Head {
+  MessageKind kind;
+  uint64_t bytes;
+};
+
+absl::Status Closed() {
+  return absl::UnavailableError("the connection is closed");
+}
+
+absl::Status SendAll(int socket, absl::string_view bytes, int flags) {
+  while (!bytes.empty()) {
+    const ssize_t sent =
+        send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | flags);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return Closed();
+    bytes.remove_prefix(static_cast<size_t>(sent));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReceiveAll(int socket, char* data, size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t got = recv(socket, data, bytes, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return Closed();
+    data += got;
+    bytes -= static_cast<size_t>(got);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status SendMessage(int socket, MessageKind kind,
+                         absl::string_view bytes) {
+  const Head head{kind, bytes.size()};
+  std::array<char, sizeof head> raw;
+  std::memcpy(raw.data(), &head, sizeof head);
+  absl::Status s =
+      SendAll(socket, {raw.data(), raw.size()}, bytes.empty() ? 0 : MSG_MORE);
+  return s.ok() ? SendAll(socket, bytes, 0) : s;
+}
+
+absl::StatusOr<Message> ReceiveMessage(int socket) {
+  Head head;
+  std::array<char, sizeof head> raw;
+  if (absl::Status s = ReceiveAll(socket, raw.data(), raw.size()); !s.ok())
+    return s;
+  std::memcpy(&head, raw.data(), sizeof head);
+  Message message{head.kind, std::string(head.bytes, '\0')};
+  absl::Status s =
+      ReceiveAll(socket, message.bytes.data(), message.bytes.size());
+  if (!s.ok()) return s;
+  return message;
+}
+
+void PutOptions(const SimulationOptions& options, Packer& packer) {
+  packer.PutText(options.preset)
+      .Put(options.checked)
+      .Put(options.seed)
+      .Put(options.stall_rate)
+      .Put(options.threads)
+      .Put(options.columns)
+      .Put(options.rows)
+      .Put(options.wire_cycles)
+      .Put(options.wire_errors)
+      .Put(options.processes);
+}
+
+SimulationOptions GetOptions(Unpacker& unpacker) {
+  SimulationOptions options;
+  options.preset = std::string(unpacker.GetText());
+  options.checked = unpacker.Get<bool>();
+  options.seed = unpacker.Get<uint64_t>();
+  options.stall_rate = unpacker.Get<int>();
+  options.threads = unpacker.Get<int>();
+  options.columns = unpacker.Get<int>();
+  options.rows = unpacker.Get<int>();
+  options.wire_cycles = unpacker.Get<int>();
+  options.wire_errors = unpacker.Get<int>();
+  options.processes = unpacker.Get<int>();
+  return options;
+}
+
+void PutRequest(const ChipRequest& request, Packer& packer) {
+  packer.Put(request.kind)
+      .Put(request.write)
+      .Put(request.chip)
+      .Put(request.core)
+      .Put(request.addr)
+      .Put(request.bytes);
+  if (request.write) {
+    packer.PutText(
+        {reinterpret_cast<const char*>(request.data), request.bytes});
+  }
+}
+
+ChipRequest GetRequest(Unpacker& unpacker, std::string& data) {
+  ChipRequest request;
+  request.kind = unpacker.Get<ChipRequest::Kind>();
+  request.write = unpacker.Get<bool>();
+  request.chip = unpacker.Get<int>();
+  request.core = unpacker.Get<int>();
+  request.addr = unpacker.Get<uint64_t>();
+  request.bytes = unpacker.Get<uint64_t>();
+  data.clear();
+  if (request.write) {
+    data = std::string(unpacker.GetText());
+  } else if (request.kind != ChipRequest::Kind::kInterrupt) {
+    data.resize(request.bytes);
+  }
+  request.data = reinterpret_cast<uint8_t*>(data.data());
+  return request;
+}
+
+}  // namespace systole::tb
