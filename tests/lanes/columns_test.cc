@@ -215,7 +215,8 @@ TEST_P(PairsTest, AlongWithAProduct) {
   LowerModule(**module, preset);
   const DevicePlan plan = PlanFor(**module, preset);
   ASSERT_EQ(plan.steps.size(), 1);
-  // Half of the step's runs lie between the first and the last product.
+  // The step takes longer than the product. Most of what can lies between the
+  // first and the last of its passes.
   int first = INT_MAX, last = 0, between = 0, runs = 0;
   const auto places = PlacesOf(*plan.steps[0].kernel);
   for (const auto& [tag, all] : places) {
@@ -236,7 +237,7 @@ TEST_P(PairsTest, AlongWithAProduct) {
       between += place.at > first && place.at < last;
     }
   }
-  EXPECT_GE(2 * between, runs) << between << " of " << runs;
+  EXPECT_GE(5 * between, 2 * runs) << between << " of " << runs;
 }
 
 // Not with a product that needs it, nor with one that it needs.

@@ -73,10 +73,12 @@ TEST(PermutationsTest, WhatIsNoPermutationStays) {
   EXPECT_TRUE(split({16, 64, 64}, {1, 16, 1024}));
   EXPECT_FALSE(split({64, 64, 16}, {1, 1024, 64}));  // no bijection
   EXPECT_FALSE(split({16, 64, 64}, {1, 16, 1024}, 1));
-  EXPECT_FALSE(split({1024, 64}, {1, 1024}));        // a transpose
-  EXPECT_FALSE(split({64, 64, 16}, {16, 1024, 1}));  // lines
-  EXPECT_FALSE(split({64, 16, 64}, {1024, 1, 16}));  // transposes
-  EXPECT_FALSE(split({32, 64, 64}, {1, 16, 1024}));  // overlaps
+  EXPECT_TRUE(split({1024, 64}, {1, 1024}));            // of few lines
+  EXPECT_FALSE(split({512, 128}, {1, 512}));            // a transpose
+  EXPECT_FALSE(split({64, 64, 16}, {16, 1024, 1}));     // lines
+  EXPECT_TRUE(split({64, 16, 64}, {1024, 1, 16}));      // of few lines each
+  EXPECT_FALSE(split({4, 128, 128}, {16384, 1, 128}));  // transposes
+  EXPECT_FALSE(split({32, 64, 64}, {1, 16, 1024}));     // overlaps
 }
 
 std::string Transpose(const std::string& type, const std::string& from,
