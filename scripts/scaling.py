@@ -4,10 +4,10 @@
 """Measures how training steps scale over the cores of linked chips: cycles, share in programs that only exchange, efficiency.
 
 Each step is divided by its batch, as jit and Keras divide it, and compiled for 1, 2, 4 and 8 cores. `systole run` then runs it with
-random inputs. Weak scaling: every core has the same batch, and as many cycles are ideal. Strong scaling: the batch of one core is
-divided, and so should the cycles be.
+random inputs, of a block's parameters and data with values as a network has them. Weak scaling: every core has the same batch, and as
+many cycles are ideal. Strong scaling: the batch of one core is divided, and so should the cycles be.
 
-.venv-jax/bin/python scripts/scaling.py [--preset litechip] [--steps digits,resnet,transformer] [--devices 1,2,4,8]
+.venv-jax/bin/python scripts/scaling.py [--preset litechip] [--steps digits,resnet,transformer,megatron] [--devices 1,2,4,8]
 """
 
 import argparse
@@ -53,6 +53,11 @@ def compiled(count, loss, params, data, cut=None):
         value, gradient = jax.value_and_grad(loss)(params, *data)
         return value, jax.tree.map(lambda p, g: p - 0.01 * g, params, gradient)
 
+    # Values as a network has them: with larger ones a softmax takes the long way.
+    random = np.random.default_rng(1)
+    for i, shape in enumerate([shape for _, shape in sorted(params.items())] + list(data)):
+        scale = 1.0 if i >= len(params) else 0.1 if len(shape) == 1 else shape[-2] ** -0.5
+        np.save(f"{os.environ['SYSTOLE_DUMP']}/arg{i}.npy", (scale * random.standard_normal(shape)).astype(np.float32))
     params = {name: abstract(shape, (cut or {}).get(name, P())) for name, shape in params.items()}
     jax.jit(step, donate_argnums=0).lower(params, *[abstract(shape, P("batch")) for shape in data]).compile()
 
@@ -104,8 +109,9 @@ STEPS = {"digits": (digits, 64), "resnet": (resnet, 16), "transformer": (transfo
 def write_program(args, step, count, batch, folder):
     """The program of a step, as the plugin divides it."""
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("program_*"):
-        old.unlink()
+    for pattern in ("program_*", "arg*.npy"):
+        for old in folder.glob(pattern):
+            old.unlink()
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([f"{args.build}/python", f"{ROOT}/examples"]), "JAX_PLATFORMS": "systole",
                    "KERAS_BACKEND": "jax", "SYSTOLE_BACKEND": "iss", "SYSTOLE_PRESET": args.preset, "SYSTOLE_DEVICES": str(max(args.devices)),
                    "SYSTOLE_DUMP": str(folder)}
@@ -122,7 +128,9 @@ def write_program(args, step, count, batch, folder):
 def measure(args, step, count, batch):
     print(f"{step} on {count} cores, batch {batch} ...", end="\r", file=sys.stderr, flush=True)
     program = write_program(args, step, count, batch, args.output / f"{step}_{count}_{batch}")
-    words = [args.build / "bin/systole", "run", program, "--preset", args.preset, "--backend", "rtl", "--random", "1", "--json", "--quiet"]
+    words = [args.build / "bin/systole", "run", program, "--preset", args.preset, "--backend", "rtl", "--json", "--quiet"]
+    inputs = sorted(program.parent.glob("arg*.npy"))
+    words += [f"--input={path.stem}={path}" for path in inputs] or ["--random", "1"]
     words += ["--devices", str(count)] if count > 1 else []
     words += ["--check", program] if args.check else []
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
