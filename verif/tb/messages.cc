@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cerrno>
+#include <string>
+#include <type_traits>
 
 namespace systole::tb {
 namespace {
@@ -67,31 +69,45 @@ absl::StatusOr<Message> ReceiveMessage(int socket) {
   return message;
 }
 
+namespace {
+
+// The one list of what is sent of the options.
+template <class Options, class Each>
+void ForEachOption(Options& options, const Each& each) {
+  each(options.preset);
+  each(options.checked);
+  each(options.seed);
+  each(options.stall_rate);
+  each(options.threads);
+  each(options.columns);
+  each(options.rows);
+  each(options.wire_cycles);
+  each(options.wire_errors);
+  each(options.processes);
+}
+
+}  // namespace
+
 void PutOptions(const SimulationOptions& options, Packer& packer) {
-  packer.PutText(options.preset)
-      .Put(options.checked)
-      .Put(options.seed)
-      .Put(options.stall_rate)
-      .Put(options.threads)
-      .Put(options.columns)
-      .Put(options.rows)
-      .Put(options.wire_cycles)
-      .Put(options.wire_errors)
-      .Put(options.processes);
+  ForEachOption(options, [&packer](const auto& option) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(option)>, std::string>) {
+      packer.PutText(option);
+    } else {
+      packer.Put(option);
+    }
+  });
 }
 
 SimulationOptions GetOptions(Unpacker& unpacker) {
   SimulationOptions options;
-  options.preset = std::string(unpacker.GetText());
-  options.checked = unpacker.Get<bool>();
-  options.seed = unpacker.Get<uint64_t>();
-  options.stall_rate = unpacker.Get<int>();
-  options.threads = unpacker.Get<int>();
-  options.columns = unpacker.Get<int>();
-  options.rows = unpacker.Get<int>();
-  options.wire_cycles = unpacker.Get<int>();
-  options.wire_errors = unpacker.Get<int>();
-  options.processes = unpacker.Get<int>();
+  ForEachOption(options, [&unpacker](auto& option) {
+    using Option = std::decay_t<decltype(option)>;
+    if constexpr (std::is_same_v<Option, std::string>) {
+      option = std::string(unpacker.GetText());
+    } else {
+      option = unpacker.Get<Option>();
+    }
+  });
   return options;
 }
 
