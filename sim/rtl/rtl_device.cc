@@ -75,6 +75,11 @@ absl::Status RtlDevice::Write(uint64_t addr, absl::Span<const uint8_t> bytes) {
   absl::Status status = CheckRange(addr, bytes.size());
   written_ = true;
   for (size_t done = 0; status.ok() && done < bytes.size(); done += kChunk) {
+    if (done > 0 && options_.stop && options_.stop()) {
+      return absl::CancelledError(
+          absl::StrFormat("rtl: stopped after %d of %d bytes were written",
+                          done, bytes.size()));
+    }
     status = sim_.WriteMemory(addr + done, bytes.subspan(done, kChunk));
   }
   return status;

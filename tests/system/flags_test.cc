@@ -197,6 +197,21 @@ TEST(Flags, AResetAtAnyTimeLeavesNothingBehind) {
   }
 }
 
+// A write of several bus requests ends between two of them.
+TEST(Stop, EndsALongWrite) {
+  DeviceOptions options;
+  bool stop = false;
+  options.stop = [&stop] { return stop; };
+  auto rtl = Open("rtl", options);
+  ASSERT_NE(rtl, nullptr);
+  const std::vector<uint8_t> bytes((2 << 20) + 1, 7);
+  ASSERT_EQ(rtl->Write(0, bytes), absl::OkStatus());
+  stop = true;
+  EXPECT_EQ(rtl->Write(0, bytes).code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(rtl->Write(0, absl::MakeSpan(bytes).subspan(0, 64)),
+            absl::OkStatus());
+}
+
 // One post more than a flag counts; on the RTL rtl_sequencer_test shows it too.
 TEST(Flags, TooManyPostsAreAFault) {
   SmallMatmul parts(1);

@@ -126,7 +126,7 @@ struct DeviceOptions {
   // (serial).
   std::function<void(uint64_t, uint64_t)> transfer;
   // Asked now and then during Wait (rtl: each 4096 cycles, iss: each
-  // descriptor); true ends it.
+  // descriptor) and during long writes (rtl); true ends them, kCancelled.
   std::function<bool()> stop;
 };
 
