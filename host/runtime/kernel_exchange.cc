@@ -45,8 +45,8 @@ absl::Status KernelExecutor::RunExchanging(const lanes::PlanStep& step,
   for (const ExchangingProgram::Collective& collective :
        program.collectives()) {
     const size_t end = at + collective.in.size() + collective.out.size() + 1;
-    const std::vector<int> group =
-        program.MemberOf(collective, process_.number).spec.group;
+    const auto member = program.MemberOf(collective, process_.number);
+    const std::vector<int>& group = compiler::GroupOf(member.spec);
     for (const int other : group) {
       if (other == process_.number) continue;
       const bool near =
@@ -70,11 +70,9 @@ absl::Status KernelExecutor::RunExchanging(const lanes::PlanStep& step,
       const int slot = step.outputs[collective.out[v] -
                                     static_cast<int>(step.inputs.size())];
       const ir::Type& type = collective.node->result_type(static_cast<int>(v));
-      const auto position =
-          process_.groups->Of(*collective.node, process_.number).position;
-      values[slot] =
-          OnDevice(values[slot]->device,
-                   position * collective.member.part_bytes[v], type.bytes());
+      values[slot] = OnDevice(
+          values[slot]->device,
+          program.OffsetOf(collective.out[v], process_.number), type.bytes());
     }
   }
   return absl::OkStatus();

@@ -76,6 +76,10 @@ struct Part {
     length *= lines;  // all of it
     lines = 1;
   }
+  // Of a byte of the part.
+  int64_t At(int64_t byte) const {
+    return byte / length * pitch + begin + byte % length;
+  }
 };
 
 // Adds the transfers of a part of one member's operand to a part of another
@@ -83,14 +87,34 @@ struct Part {
 bool Connect(int from, const Part& source, int to, const Part& target,
              ExchangeSpec& spec) {
   const int64_t all = source.lines * source.length;
-  for (int64_t done = 0; done < all;) {
-    const int64_t here = done % source.length, there = done % target.length;
-    const int64_t bytes = std::min(source.length - here, target.length - there);
-    if (spec.transfers.size() >= kMaxTransfers) return false;
-    spec.transfers.push_back(
-        {from, to, done / source.length * source.pitch + source.begin + here,
-         done / target.length * target.pitch + target.begin + there, bytes});
-    done += bytes;
+  const auto add = [&](int64_t at, int64_t bytes, int64_t lines) {
+    compiler::Transfer t;
+    t.from = from;
+    t.to = to;
+    t.from_byte = source.At(at);
+    t.to_byte = target.At(at);
+    t.bytes = bytes;
+    t.lines = lines;
+    if (lines > 1) {
+      t.from_pitch = source.At(at + bytes) - t.from_byte;
+      t.to_pitch = target.At(at + bytes) - t.to_byte;
+    }
+    spec.transfers.push_back(t);
+    return spec.transfers.size() <= kMaxTransfers;
+  };
+  const int64_t shorter = std::min(source.length, target.length),
+                longer = std::max(source.length, target.length);
+  if (shorter == longer) return add(0, shorter, source.lines);
+  if (longer % shorter == 0) {
+    for (int64_t at = 0; at < all; at += longer)
+      if (!add(at, shorter, longer / shorter)) return false;
+    return true;
+  }
+  for (int64_t at = 0; at < all;) {
+    const int64_t bytes = std::min(source.length - at % source.length,
+                                   target.length - at % target.length);
+    if (!add(at, bytes, 1)) return false;
+    at += bytes;
   }
   return true;
 }
@@ -134,8 +158,9 @@ std::optional<ExchangeSpec> ExchangeOf(const Node& node, int operand,
   if (!Fill(node, operand, members, sources, spec)) return std::nullopt;
   const int64_t beat = preset.beat_bytes();
   for (const compiler::Transfer& t : spec.transfers) {
-    const bool ends = t.to_byte + t.bytes == spec.out_bytes[0];
+    const bool ends = t.lines == 1 && t.to_byte + t.bytes == spec.out_bytes[0];
     if (t.from_byte % beat != 0 || t.to_byte % beat != 0 ||
+        t.from_pitch % beat != 0 || t.to_pitch % beat != 0 ||
         (t.bytes % beat != 0 && !ends))
       return std::nullopt;
   }
@@ -206,10 +231,9 @@ void Append(const LinkCollective& next, LinkCollective& last) {
 }
 
 // Takes `next` into `last`. Returns false if two programs are needed.
-bool Join(const Node& node, const LinkCollective& next, LinkCollective& last) {
+bool Join(const LinkCollective& next, LinkCollective& last) {
   if (next.spec.index() != last.spec.index()) return false;
-  if (node.op == Op::kHloAllGather &&
-      std::holds_alternative<ExchangeSpec>(next.spec)) {
+  if (std::holds_alternative<ExchangeSpec>(next.spec)) {
     auto& all = std::get<ExchangeSpec>(last.spec);
     const auto& one = std::get<ExchangeSpec>(next.spec);
     if (all.transfers.size() + one.transfers.size() > kMaxTransfers)
@@ -223,7 +247,6 @@ bool Join(const Node& node, const LinkCollective& next, LinkCollective& last) {
     Append(next, last);
     return true;
   }
-  if (!std::holds_alternative<AllReduceSpec>(next.spec)) return false;
   auto& all = std::get<AllReduceSpec>(last.spec);
   const auto& one = std::get<AllReduceSpec>(next.spec);
   if (one.type != all.type) return false;
@@ -241,7 +264,7 @@ std::vector<LinkCollective> LinkCollectivesOf(const Node& node, int members,
   for (int i = 0; i < static_cast<int>(node.operands.size()); ++i) {
     auto next = CollectiveOf(node, i, members, sources, preset);
     if (!next) return {};
-    if (all.empty() || !Join(node, *next, all.back()))
+    if (all.empty() || !Join(*next, all.back()))
       all.push_back(*std::move(next));
   }
   for (LinkCollective& collective : all) {

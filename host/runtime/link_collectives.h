@@ -8,10 +8,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "host/compiler/collectives/collective_spec.h"
 #include "host/ir/module.h"
 #include "systole/collective.h"
 #include "systole/gen/presets.h"
@@ -26,7 +26,7 @@ inline constexpr int kMostLinkMembers = 8;
 // on the host.
 struct LinkCollective {
   // Without group, columns and memory.
-  std::variant<compiler::AllReduceSpec, compiler::ExchangeSpec> spec;
+  compiler::CollectiveSpec spec;
   std::vector<int> operands;
   std::vector<int64_t> out_bytes;  // of a member's output, for each of them
   int64_t scratch_bytes = 0;       // of its scratch

@@ -40,6 +40,8 @@ class PlanExchanges : public lanes::Exchanges {
   // together: all processes come to the module's nodes equally often.
   void Find(const ir::Module& module, bool together);
   bool GroupsFit(const ir::Node& node, bool together) const;
+  // Of a collective_permute: by process, who gives it its value, or -1.
+  std::vector<int> SourcesOf(const ir::Node& node) const;
 
   const CollectiveGroups& groups_;
   const int processes_;

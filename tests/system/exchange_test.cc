@@ -45,8 +45,11 @@ class ExchangeTest : public TorusTest {
     }
     for (const compiler::Transfer& t : spec.transfers) {
       const std::vector<uint8_t> from = in(t.from, t.vector);
-      std::copy_n(from.begin() + t.from_byte, t.bytes,
-                  want[t.to][t.vector].begin() + t.to_byte);
+      for (int64_t line = 0; line < t.lines; ++line) {
+        std::copy_n(
+            from.begin() + t.from_byte + line * t.from_pitch, t.bytes,
+            want[t.to][t.vector].begin() + t.to_byte + line * t.to_pitch);
+      }
     }
     for (int p = 0; p < size; ++p)
       EXPECT_EQ(cores_[spec.group[p]]->Start((*programs)[p]), absl::OkStatus());
@@ -101,6 +104,33 @@ TEST_F(ExchangeTest, SeveralVectorsWithStallsAndSpoiltWires) {
   Check(spec);
 }
 
+// Lines that lie apart, at the sender, at the receiver or at both: shorter and
+// longer than a piece, to one and to several.
+TEST_F(ExchangeTest, Lines) {
+  Open(2, 2);
+  for (const int64_t bytes : {32, 96, 4096}) {
+    compiler::ExchangeSpec spec;
+    spec.group = {0, 1, 2, 3, 4, 5, 6, 7};
+    spec.columns = 2;
+    const int64_t lines = 40;
+    spec.in_bytes = {3 * bytes * lines};
+    spec.out_bytes = {2 * bytes * lines};
+    for (int p = 0; p < 8; ++p) {
+      // The second of three columns to the first of two of a position on
+      // another chip; the third to both cores of the next chip.
+      spec.transfers.push_back(
+          {p, (p + 3) % 8, bytes, 0, bytes, 0, lines, 3 * bytes, 2 * bytes});
+      if (p % 2 != 0) continue;
+      for (const int to : {(p + 2) % 8, (p + 3) % 8}) {
+        spec.transfers.push_back(
+            {p, to, 2 * bytes, bytes, bytes, 0, lines, 3 * bytes, 2 * bytes});
+      }
+    }
+    Check(spec);
+    if (g_backend == "rtl") return;  // it takes long
+  }
+}
+
 // Of the bytes that every chip gets over its links.
 TEST_F(ExchangeTest, Rates) {
   Open(2, 2);
@@ -139,6 +169,17 @@ TEST(Exchange, WhatIsRefused) {
   EXPECT_THAT(refused(spec), HasSubstr("transfer 5 is of vector 2 of 2"));
   spec.out_bytes.pop_back();
   EXPECT_THAT(refused(spec), HasSubstr("2 vectors to 1"));
+  spec = compiler::Broadcast(0, 128, {0, 1}, 1);
+  spec.transfers[1].lines = 3;
+  spec.transfers[1].bytes = 32;
+  spec.transfers[1].from_pitch = spec.transfers[1].to_pitch = 64;
+  EXPECT_THAT(refused(spec), HasSubstr("3 times 32 bytes from byte 0"));
+  spec.transfers[1].lines = 2;
+  spec.transfers[1].to_pitch = 40;
+  EXPECT_THAT(refused(spec), HasSubstr("multiples of the beat"));
+  spec = compiler::Permute({{0, 1}}, 64, {0, 1}, 1);
+  spec.zeros = {0};
+  EXPECT_THAT(refused(spec), HasSubstr("part of a program only"));
 }
 
 }  // namespace

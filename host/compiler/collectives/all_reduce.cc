@@ -37,31 +37,7 @@ absl::Status CheckAllReduce(const AllReduceSpec& spec, const Preset& preset) {
         "parts of whole beats of %d bytes are needed",
         elements, size, preset.beat_bytes()));
   }
-  if ((size & (size - 1)) != 0) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "an all-reduce over %d cores: 1, 2, 4 or 8 are needed", size));
-  }
-  const int cores = static_cast<int>(preset.chip.cores);
-  int levels = 0;
-  for (int l = 0; 1u << l < size; ++l) {
-    for (int p = 0; p < static_cast<int>(size); ++p) {
-      const bool on_chip =
-          spec.group[p] / cores == spec.group[p ^ 1 << l] / cores;
-      if (p == 0) levels += on_chip ? 0 : 1;
-      const bool first = spec.group[0] / cores == spec.group[1 << l] / cores;
-      if (on_chip == first) continue;
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "positions %d and %d of an all-reduce are on one chip and positions "
-          "%d and %d are not, or the other way round: neighbours in the group "
-          "have to be neighbours everywhere",
-          0, 1 << l, p, p ^ 1 << l));
-    }
-  }
-  if (levels > 2) {
-    return absl::InvalidArgumentError(
-        "an all-reduce over 8 chips: 4 are the most");
-  }
-  return absl::OkStatus();
+  return CheckLevels(spec.group, preset);
 }
 
 int64_t ScratchBytes(const AllReduceSpec& spec, const Preset& preset) {

@@ -37,6 +37,32 @@ absl::Status CheckGroup(const std::vector<int>& group, int columns,
   return absl::OkStatus();
 }
 
+absl::Status CheckLevels(const std::vector<int>& group, const Preset& preset) {
+  const size_t size = group.size();
+  if ((size & (size - 1)) != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("a group of %d cores: 1, 2, 4 or 8 are needed", size));
+  }
+  const auto cores = static_cast<int>(preset.chip.cores);
+  int levels = 0;
+  for (int l = 0; 1u << l < size; ++l) {
+    for (int p = 0; p < static_cast<int>(size); ++p) {
+      const bool on_chip = group[p] / cores == group[p ^ 1 << l] / cores;
+      if (p == 0) levels += on_chip ? 0 : 1;
+      const bool first = group[0] / cores == group[1 << l] / cores;
+      if (on_chip == first) continue;
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "positions %d and %d of a group are on one chip and positions %d and "
+          "%d are not, or the other way round: neighbours in the group have to "
+          "be neighbours everywhere",
+          0, 1 << l, p, p ^ 1 << l));
+    }
+  }
+  if (levels > 2)
+    return absl::InvalidArgumentError("a group of 8 chips: 4 are the most");
+  return absl::OkStatus();
+}
+
 absl::Status CheckMembers(const std::vector<MemberMemory>& memory,
                           size_t vectors, const std::vector<int>& group,
                           const Preset& preset) {
@@ -78,44 +104,53 @@ absl::Status MemberProgram::CheckMemory() const {
 
 namespace {
 
-isa::Load LoadOf(uint64_t from, int64_t bytes, int64_t ub, uint32_t wait) {
+// Of a load, store or send. What is one line has no pitches.
+template <class Op>
+void SetLines(const MemberLines& lines, Op& op) {
+  op.len = static_cast<uint32_t>(lines.bytes);
+  op.n1 = static_cast<uint32_t>(lines.count);
+  op.n2 = 1;
+  if (lines.count == 1) return;
+  op.hbm_stride1 = lines.pitch;
+  op.ub_stride1 = static_cast<uint32_t>(lines.bytes);
+}
+
+isa::Load LoadOf(uint64_t from, const MemberLines& lines, int64_t ub,
+                 uint32_t wait) {
   isa::Load load;
   load.header.wait_mask = wait;
   load.hbm_addr = from;
   load.ub_addr = static_cast<uint32_t>(ub);
-  load.len = static_cast<uint32_t>(bytes);
-  load.n1 = load.n2 = 1;
+  SetLines(lines, load);
   return load;
 }
 
 }  // namespace
 
-void MemberProgram::Load(uint64_t from, int64_t bytes, int64_t ub,
+void MemberProgram::Load(uint64_t from, const MemberLines& lines, int64_t ub,
                          uint32_t wait) {
-  builder_.Append(LoadOf(from, bytes, ub, wait));
+  builder_.Append(LoadOf(from, lines, ub, wait));
 }
 
-void MemberProgram::LoadArrived(uint64_t from, int64_t bytes, int64_t ub,
-                                uint32_t wait) {
-  builder_.Append(LoadOf(from, bytes, ub, wait),
-                  HbmOf(from, (bytes + beat() - 1) / beat(), true));
+void MemberProgram::LoadArrived(uint64_t from, const MemberLines& lines,
+                                int64_t ub, uint32_t wait) {
+  builder_.Append(LoadOf(from, lines, ub, wait), ArrivedAt(from, lines));
 }
 
-void MemberProgram::Store(uint64_t to, int64_t bytes, int64_t ub,
+void MemberProgram::Store(uint64_t to, const MemberLines& lines, int64_t ub,
                           uint32_t post) {
   isa::Store store;
   store.hbm_addr = to;
   store.ub_addr = static_cast<uint32_t>(ub);
-  store.len = static_cast<uint32_t>(bytes);
-  store.n1 = store.n2 = 1;
+  SetLines(lines, store);
   Append(store, 0, post);
 }
 
-void MemberProgram::Send(int partner, uint64_t to, int64_t bytes, int64_t ub,
-                         uint32_t flag, bool other_way) {
-  if (partner == position_) return Store(to, bytes, ub, flag);
+void MemberProgram::Send(int partner, uint64_t to, const MemberLines& lines,
+                         int64_t ub, uint32_t flag, bool other_way) {
+  if (partner == position_) return Store(to, lines, ub, flag);
   if (OnChip(position_, partner))
-    return Store(PeerAddress(to), bytes, ub, flag);
+    return Store(PeerAddress(to), lines, ub, flag);
   isa::Send send;
   const int there = group_[partner];
   send.dst_x = static_cast<uint32_t>(there / cores() % columns_);
@@ -130,9 +165,15 @@ void MemberProgram::Send(int partner, uint64_t to, int64_t bytes, int64_t ub,
   }
   send.hbm_addr = to;
   send.ub_addr = static_cast<uint32_t>(ub);
-  send.len = static_cast<uint32_t>(bytes);
-  send.n1 = send.n2 = 1;
+  SetLines(lines, send);
   Append(send);
+}
+
+Access MemberProgram::ArrivedAt(uint64_t at, const MemberLines& lines) const {
+  Access access = HbmOf(at, (lines.bytes + beat() - 1) / beat(), true);
+  access.count[0] = lines.count;
+  access.stride[0] = lines.pitch;
+  return access;
 }
 
 Access MemberProgram::HbmOf(uint64_t from, int64_t beats, bool write) const {
@@ -146,7 +187,7 @@ Access MemberProgram::HbmOf(uint64_t from, int64_t beats, bool write) const {
 
 void MemberProgram::Fence(uint64_t from, std::vector<Access> accesses,
                           uint32_t wait, uint32_t post) {
-  isa::Load load = LoadOf(from, beat(), room_.ub_end - Word(), wait);
+  isa::Load load = LoadOf(from, {beat()}, room_.ub_end - Word(), wait);
   load.header.post_mask = post;
   builder_.Append(load, std::move(accesses));
 }

@@ -26,9 +26,16 @@
 
 namespace systole::compiler {
 
+// Of a level between two cores: of each half, for halving and doubling.
+inline constexpr int kFlagsOfLevel = 4;
+
 // That a preset's cores can exchange, as the group is placed.
 absl::Status CheckGroup(const std::vector<int>& group, int columns,
                         const Preset& preset);
+
+// That the positions of a group that passed CheckGroup can exchange level by
+// level: at level l, those that differ in bit l.
+absl::Status CheckLevels(const std::vector<int>& group, const Preset& preset);
 
 // That places of so many vectors, if any are given, are those of the group.
 absl::Status CheckMembers(const std::vector<MemberMemory>& memory,
@@ -55,6 +62,13 @@ struct MemberPart {
 // Bytes of a piece at most: 64 rows of lanes.
 inline int64_t PieceBytes(const Preset& preset) { return 64 * 4 * preset.cols; }
 
+// Lines in memory that begin `pitch` bytes after each other; in the unified
+// buffer they lie dense.
+struct MemberLines {
+  int64_t bytes = 0;  // of each
+  int64_t count = 1, pitch = 0;
+};
+
 class MemberProgram {
  public:
   // group: cores by position; columns: of the torus; room: of a part, or null.
@@ -79,6 +93,10 @@ class MemberProgram {
   bool OnChip(int a, int b) const {
     return group_[a] / cores() == group_[b] / cores();
   }
+  // Of a part: the number of a position on another chip.
+  int PartnerNumber(int position) const {
+    return room_.partners.at(group_[position]);
+  }
   HbmImage& hbm() { return hbm_; }
   const MemberRoom& room() const { return room_; }
   bool is_part() const { return part_; }
@@ -88,6 +106,8 @@ class MemberProgram {
   }
   // Of so many beats.
   Access HbmOf(uint64_t from, int64_t beats, bool write) const;
+  // What others write there.
+  Access ArrivedAt(uint64_t at, const MemberLines& lines) const;
   // kResourceExhausted: more than the memory holds.
   absl::Status CheckMemory() const;
 
@@ -102,15 +122,18 @@ class MemberProgram {
               int64_t cycles) {
     builder_.Append(run, std::move(accesses), cycles);
   }
-  void Load(uint64_t from, int64_t bytes, int64_t ub, uint32_t wait = 0);
+  void Load(uint64_t from, const MemberLines& lines, int64_t ub,
+            uint32_t wait = 0);
   // What others have written, which is there for all later steps.
-  void LoadArrived(uint64_t from, int64_t bytes, int64_t ub, uint32_t wait);
-  void Store(uint64_t to, int64_t bytes, int64_t ub, uint32_t post = 0);
+  void LoadArrived(uint64_t from, const MemberLines& lines, int64_t ub,
+                   uint32_t wait);
+  void Store(uint64_t to, const MemberLines& lines, int64_t ub,
+             uint32_t post = 0);
   // Into a partner's memory. flag: a mask, posted there afterwards; 0: none.
   // other_way: where there are two ways as long, the one that is not this
   // core's first choice.
-  void Send(int partner, uint64_t to, int64_t bytes, int64_t ub, uint32_t flag,
-            bool other_way);
+  void Send(int partner, uint64_t to, const MemberLines& lines, int64_t ub,
+            uint32_t flag, bool other_way);
   // Waits for others, or posts that they may go on, behind all that `accesses`
   // are in conflict with: a load of the beat at `from`, which nobody uses.
   void Fence(uint64_t from, std::vector<Access> accesses, uint32_t wait,

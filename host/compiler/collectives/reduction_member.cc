@@ -181,7 +181,7 @@ uint32_t ReductionMember::FlagOf(int half, int round, bool doubling) const {
 }
 
 int ReductionMember::LinkLevel(int partner) const {
-  if (is_part()) return room().partners.at(spec_.group[partner]);
+  if (is_part()) return PartnerNumber(partner);
   int number = 0;
   for (int l = 0; (position() ^ partner) != 1 << l; ++l)
     number += OnChip(position(), position() ^ 1 << l) ? 0 : 1;
@@ -218,7 +218,7 @@ void ReductionMember::SendPiece(int half, int round, bool doubling,
   const int partner = halves_[half].PartnerOf(position(), round);
   const uint64_t to = doubling ? PlaceOf(memory_[partner].out, piece)
                                : Landing(partner, round, piece);
-  Send(partner, to, piece.beats() * beat(), ub,
+  Send(partner, to, {piece.beats() * beat()}, ub,
        post ? FlagOf(half, round, doubling) : 0, half != 0);
 }
 
@@ -251,7 +251,7 @@ void ReductionMember::Emit(const Step& step) {
       Give(step, half.rounds(), ub);
       break;
     case Kind::kTake:
-      LoadArrived(out, step.piece.beats() * beat(), ub,
+      LoadArrived(out, {step.piece.beats() * beat()}, ub,
                   FlagOf(step.half, step.round, /*doubling=*/true));
       Give(step, step.round, ub);
       break;

@@ -26,9 +26,6 @@
 
 namespace systole::compiler {
 
-// Of a level between two cores: of each half, for halving and doubling.
-inline constexpr int kFlagsOfLevel = 4;
-
 // How the vectors are divided.
 struct ReductionLayout {
   ReductionLayout(const AllReduceSpec& spec, const Preset& preset);
@@ -102,10 +99,10 @@ class ReductionMember : public MemberProgram {
   // Where what comes in a round lands.
   uint64_t Landing(int member, int round, const Piece& piece) const;
   void LoadPiece(uint64_t from, const Piece& piece, int64_t ub, uint32_t wait) {
-    Load(from, piece.beats() * beat(), ub, wait);
+    Load(from, {piece.beats() * beat()}, ub, wait);
   }
   void StorePiece(uint64_t to, const Piece& piece, int64_t ub) {
-    Store(to, piece.beats() * beat(), ub);
+    Store(to, {piece.beats() * beat()}, ub);
   }
   TensorInfo TensorOf(const std::string& name, const std::string& number,
                       int64_t elements, uint64_t at) const;

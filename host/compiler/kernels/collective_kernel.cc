@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "host/compiler/collectives/member_program.h"
-#include "host/compiler/collectives/reduction_member.h"
-#include "host/compiler/collectives/reduction_sizes.h"
 #include "host/compiler/cost_model.h"
 #include "systole/gen/vpu.h"
 
@@ -37,11 +35,10 @@ Preset BesideCollectives(const Preset& preset) {
 }
 
 absl::StatusOr<KernelProgram> CompileCollective(
-    const compiler::AllReduceSpec& spec, int position,
+    const compiler::CollectivePart& collective, int position,
     const std::map<int, int>& partners, const compiler::Stretch& stretch,
     int64_t slack, const Preset& preset) {
-  const auto size = static_cast<int>(spec.group.size());
-  const bool gathers = spec.phase == compiler::AllReduceSpec::Phase::kAllGather;
+  const auto size = static_cast<int>(collective.group().size());
   KernelProgram program;
   // Placeholder addresses: the code, then the operands.
   int64_t next = compiler::RoundUp(8 * kCollectiveWords, preset.beat_bytes());
@@ -52,18 +49,14 @@ absl::StatusOr<KernelProgram> CompileCollective(
     next += compiler::RoundUp(std::max<int64_t>(bytes, 1), preset.beat_bytes());
     return static_cast<uint64_t>(bases.back());
   };
-  compiler::AllReduceSpec placed = spec;
-  placed.memory.resize(size);
+  std::vector<compiler::MemberMemory> memory(size);
   for (int i = 0; i < size; ++i) {
     const int member = i == 0 ? position : i - (i <= position ? 1 : 0);
-    compiler::MemberMemory& memory = placed.memory[member];
-    for (const int64_t elements : spec.elements) {
-      const int64_t bytes = elements * compiler::ElementBytes(spec.type);
-      memory.in.push_back(add(gathers ? bytes / size : bytes));
-    }
-    for (const int64_t elements : spec.elements)
-      memory.out.push_back(add(elements * compiler::ElementBytes(spec.type)));
-    memory.scratch = add(compiler::ScratchBytes(spec, preset));
+    for (const int64_t bytes : collective.in_bytes())
+      memory[member].in.push_back(add(bytes));
+    for (const int64_t bytes : collective.out_bytes())
+      memory[member].out.push_back(add(bytes));
+    memory[member].scratch = add(collective.scratch_bytes());
   }
   compiler::MemberRoom room;
   room.ub_begin = preset.ub_bytes - CollectiveBytes(preset);
@@ -72,7 +65,7 @@ absl::StatusOr<KernelProgram> CompileCollective(
   room.partners = partners;
   room.stretch = stretch;
   absl::StatusOr<compiler::MemberPart> part =
-      compiler::ReductionMember(placed, preset, position, &room).CompilePart();
+      collective.Compile(std::move(memory), position, room);
   if (!part.ok()) return part.status();
   const compiler::Timeline timeline = compiler::Simulate(part->sequence);
   std::vector<isa::Descriptor> descriptors;

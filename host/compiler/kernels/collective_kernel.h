@@ -10,9 +10,9 @@
 #include <map>
 
 #include "absl/status/statusor.h"
+#include "host/compiler/collectives/collective_spec.h"
 #include "host/compiler/collectives/exchange.h"
 #include "host/compiler/kernels/kernel_program.h"
-#include "systole/collective.h"
 #include "systole/gen/presets.h"
 
 namespace systole::lanes {
@@ -26,12 +26,12 @@ inline constexpr int64_t kCollectiveWords = 64;
 // compiled for it. Their code has to leave kCollectiveWords free.
 Preset BesideCollectives(const Preset& preset);
 
-// Of a position of the group; `spec` without memory. The operands are each
-// member's, first those of this one, then of the others by position: each
-// vector before, each vector after, and its scratch. partners: as
-// of compiler::MemberRoom. Errors: those of CompileAllReduce.
+// Of a position of the group. The operands are each member's, first those of
+// this one, then of the others by position: each vector before, each vector
+// after, and its scratch. partners: as of compiler::MemberRoom. Errors: those
+// of compiler::CollectivePart.
 absl::StatusOr<KernelProgram> CompileCollective(
-    const compiler::AllReduceSpec& spec, int position,
+    const compiler::CollectivePart& collective, int position,
     const std::map<int, int>& partners, const compiler::Stretch& stretch,
     int64_t slack, const Preset& preset);
 

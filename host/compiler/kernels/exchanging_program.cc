@@ -8,15 +8,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "host/compiler/collectives/reduction_member.h"
-#include "host/compiler/collectives/reduction_sizes.h"
+#include "host/compiler/collectives/collective_spec.h"
 #include "host/compiler/kernels/collective_kernel.h"
 #include "systole/gen/vpu.h"
 
 namespace systole::lanes {
 namespace {
 
-using compiler::AllReduceSpec;
+using compiler::CollectivePart;
+using compiler::CollectiveSpec;
 
 // Of a stretch: others that are needed first wait for its end. Measured on
 // litechip, as the slack: stretches of 20,000 cycles and a slack of 300 or
@@ -25,31 +25,6 @@ constexpr int64_t kStretchCycles = 6000;
 // Cores come apart while they compute: longer collectives do not wait for each
 // piece of others as soon as it can be there.
 constexpr int64_t kLongCycles = 10000, kSlack = 1000;
-// Of each level of each phase, beyond the bytes.
-constexpr int64_t kLevelCycles = 400;
-
-// Expected cycles, of the group of process 0 for all, as if cores had the
-// numbers of processes. Of an all-reduce every core gives what other chips need
-// to its links once in each phase, which they take one after the other; on one
-// chip, the memory takes each byte about four times.
-int64_t CollectiveCycles(const AllReduceSpec& spec, const Preset& preset) {
-  const auto size = static_cast<int64_t>(spec.group.size());
-  const int64_t phases = spec.phase == AllReduceSpec::Phase::kAllReduce ? 2 : 1;
-  int64_t bytes = 0, levels = 0;
-  for (const int64_t elements : spec.elements)
-    bytes += elements * compiler::ElementBytes(spec.type);
-  while (int64_t{1} << levels < size) ++levels;
-  const int64_t memory = 2 * phases * bytes / preset.beat_bytes();
-  const auto cores = static_cast<int>(preset.chip.cores);
-  const int64_t near = std::count_if(
-      spec.group.begin(), spec.group.end(),
-      [&](int process) { return process / cores == spec.group[0] / cores; });
-  const int64_t links = size == near
-                            ? 0
-                            : phases * bytes * (size - near) / size * 17 /
-                                  (2 * 16 * preset.chip.link_bytes);
-  return std::max(memory, links) + phases * levels * kLevelCycles;
-}
 
 bool Has(const std::vector<int>& slots, int slot) {
   return std::count(slots.begin(), slots.end(), slot) > 0;
@@ -80,7 +55,8 @@ class PartOrder {
       unit.cycles =
           unit.computes
               ? step.kernel->expected_cycles
-              : CollectiveCycles(exchanges.Of(*step.node, 0)->spec, preset);
+              : CollectivePart(exchanges.Of(*step.node, 0)->spec, preset)
+                    .cycles();
     }
     for (size_t u = 0; u < units_.size(); ++u) {
       for (size_t v = 0; v < u; ++v)
@@ -157,6 +133,15 @@ class PartOrder {
   std::vector<Unit> units_;
 };
 
+// Of processes, by each process's core.
+CollectiveSpec OnCores(CollectiveSpec spec, const std::vector<int>& cores,
+                       int columns) {
+  std::vector<int> group = compiler::GroupOf(spec);
+  for (int& member : group) member = cores[member];
+  compiler::SetGroup(spec, std::move(group), columns);
+  return spec;
+}
+
 Parts Ordered(Parts parts, const Exchanges& exchanges, const Preset& preset) {
   Parts ordered;
   for (const size_t i : PartOrder(parts, exchanges, preset).Run())
@@ -179,16 +164,19 @@ ExchangingProgram::ExchangingProgram(std::vector<Part> parts,
     Collective& own = collectives_.emplace_back();
     own.node = part.step.node;
     own.member = *exchanges.Of(*own.node, 0);
-    const size_t vectors = own.member.spec.elements.size();
+    const CollectivePart collective(own.member.spec, preset);
+    const size_t vectors = collective.in_bytes().size();
     own.in.assign(part.operands.begin(), part.operands.begin() + vectors);
     own.out.assign(part.operands.begin() + vectors, part.operands.end());
-    own.scratch_bytes = compiler::ScratchBytes(own.member.spec, preset);
+    own.scratch_bytes = collective.scratch_bytes();
+    own.cycles = collective.cycles();
     own.scratch = static_cast<int>(bytes_.size());
     bytes_.push_back(own.scratch_bytes);
   }
   for (Collective& own : collectives_) {
     own.others = static_cast<int>(bytes_.size());
-    for (size_t other = 1; other < own.member.spec.group.size(); ++other) {
+    for (size_t other = 1; other < compiler::GroupOf(own.member.spec).size();
+         ++other) {
       for (const std::vector<int>* operands : {&own.in, &own.out}) {
         for (const int operand : *operands) bytes_.push_back(bytes_[operand]);
       }
@@ -241,7 +229,8 @@ absl::StatusOr<ExchangingProgram::Partners> ExchangingProgram::PartnersOf(
   constexpr int kMost = isa::kNumLinkFlags / compiler::kFlagsOfLevel;
   const auto on_chip = static_cast<int>(preset_.chip.cores);
   Partners all;
-  std::set<std::vector<int>> checked;
+  // Of reductions all groups, of each exchange its own.
+  std::set<std::pair<const ir::Node*, std::vector<int>>> checked;
   std::set<bool> first;  // whether the cores of a chip meet first
   const auto connect = [&](int a, int b) {
     if (all[a].count(b) > 0) return true;
@@ -255,20 +244,22 @@ absl::StatusOr<ExchangingProgram::Partners> ExchangingProgram::PartnersOf(
   };
   for (const Collective& collective : collectives_) {
     for (int process = 0; process < exchanges_.processes(); ++process) {
-      AllReduceSpec spec = MemberOf(collective, process).spec;
-      for (int& core : spec.group) core = cores[core];
-      if (!checked.insert(spec.group).second) continue;
-      if (absl::Status s = compiler::CheckAllReduce(spec, preset_); !s.ok())
-        return s;
-      for (size_t level = 1; level < spec.group.size(); level *= 2) {
-        for (size_t p = 0; p < spec.group.size(); ++p) {
-          const int own = spec.group[p], other = spec.group[p ^ level];
-          if (own / on_chip == other / on_chip) {
-            first.insert(level == 1);
-          } else if (!connect(own, other)) {
-            return absl::FailedPreconditionError(
-                "a core exchanges with too many of other chips");
-          }
+      CollectiveSpec spec =
+          OnCores(MemberOf(collective, process).spec, cores, 1);
+      const bool sums = std::holds_alternative<compiler::AllReduceSpec>(spec);
+      if (!checked
+               .insert(
+                   {sums ? nullptr : collective.node, compiler::GroupOf(spec)})
+               .second)
+        continue;
+      const CollectivePart part(std::move(spec), preset_);
+      if (!part.Check().ok()) return part.Check();
+      if (const auto meet = part.cores_meet_first()) first.insert(*meet);
+      for (const auto& [a, b] : part.pairs()) {
+        const int one = part.group()[a], other = part.group()[b];
+        if (one / on_chip != other / on_chip && !connect(one, other)) {
+          return absl::FailedPreconditionError(
+              "a core exchanges with too many of other chips");
         }
       }
     }
@@ -345,22 +336,19 @@ absl::StatusOr<KernelProgram> ExchangingProgram::For(
     if (parts_[i].step.kernel) continue;
     const Collective& own = collectives_[number[i]];
     const Exchanges::Member& member = members[number[i]];
-    AllReduceSpec spec = member.spec;
-    for (int& core : spec.group) core = cores[core];
-    spec.columns = columns;
-    const std::vector<int64_t> all =
-        compiler::ReductionLayout(spec, preset_).columns;
-    const int64_t count = std::accumulate(all.begin(), all.end(), int64_t{0});
-    const int64_t cycles = CollectiveCycles(own.member.spec, preset_);
+    const CollectivePart collective(OnCores(member.spec, cores, columns),
+                                    preset_);
+    const int64_t count = collective.steps();
+    const int64_t cycles = own.cycles;
     const int64_t length = std::max<int64_t>(
         1, count * kStretchCycles / std::max<int64_t>(cycles, 1));
     const int64_t slack = cycles > kLongCycles ? kSlack : 0;
     const OrderedCollective place = PlaceOf(i, number, stretches);
     for (int64_t at = 0; at < count; at += length) {
       const compiler::Stretch stretch{at, std::min(at + length, count)};
-      auto program =
-          CompileCollective(spec, member.position, (*partners)[cores[process]],
-                            stretch, slack, preset_);
+      auto program = CompileCollective(collective, member.position,
+                                       (*partners)[cores[process]], stretch,
+                                       slack, preset_);
       if (!program.ok()) return program.status();
       programs.push_back(*std::move(program));
       stretches[i].push_back(static_cast<int>(linked.size()));
@@ -374,7 +362,7 @@ absl::StatusOr<KernelProgram> ExchangingProgram::For(
       part.operands.insert(part.operands.end(), own.out.begin(), own.out.end());
       part.operands.push_back(own.scratch);
       const size_t each = part.operands.size();
-      for (size_t k = 0; k < each * (spec.group.size() - 1); ++k)
+      for (size_t k = 0; k < each * (collective.group().size() - 1); ++k)
         part.operands.push_back(own.others + static_cast<int>(k));
     }
   }

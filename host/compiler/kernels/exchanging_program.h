@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "host/compiler/collectives/collective_spec.h"
 #include "host/compiler/kernels/device_plan.h"
 #include "host/compiler/kernels/kernel_link.h"
 #include "host/compiler/kernels/kernel_program.h"
 #include "host/ir/module.h"
-#include "systole/collective.h"
 #include "systole/gen/presets.h"
 
 namespace systole::lanes {
@@ -27,7 +27,7 @@ class Exchanges {
  public:
   struct Member {
     // The group is processes by position; without memory.
-    compiler::AllReduceSpec spec;
+    compiler::CollectiveSpec spec;
     int position = 0;
     std::vector<int64_t> out_bytes;  // of each vector
     // The result of position p begins at byte p * part_bytes of its vector.
@@ -50,6 +50,7 @@ class ExchangingProgram {
     std::vector<int> in, out;  // of each vector
     int scratch = 0;
     int64_t scratch_bytes = 0;
+    int64_t cycles = 0;  // expected
     // Of the other members by position: of each, as many as this one has.
     int others = 0;
   };

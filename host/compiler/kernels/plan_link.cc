@@ -11,7 +11,6 @@
 
 #include "host/compiler/kernels/exchanging_program.h"
 #include "host/compiler/kernels/kernel_link.h"
-#include "systole/collective.h"
 
 namespace systole::lanes {
 namespace {
@@ -107,7 +106,8 @@ class StepLinker {
       bytes += BytesOf(step, step.inputs.size() + i);
     if (!step.kernel) {
       bytes +=
-          compiler::ScratchBytes(exchanges_->Of(*step.node, 0)->spec, preset_);
+          compiler::CollectivePart(exchanges_->Of(*step.node, 0)->spec, preset_)
+              .scratch_bytes();
     }
     return bytes;
   }

@@ -75,23 +75,27 @@ absl::StatusOr<std::vector<Program>> CompileAllReduce(const AllReduceSpec& spec,
                                                       const Preset& preset);
 
 // Bytes of the vector of position `from` that go to the vector of position
-// `to`.
+// `to`: lines of `bytes` each, which begin so many bytes after each other.
 struct Transfer {
   int from = 0, to = 0;
   int64_t from_byte = 0, to_byte = 0, bytes = 0;
   int vector = 0;  // of several, of both positions
+  int64_t lines = 1, from_pitch = 0, to_pitch = 0;
 };
 
-// Offsets are multiples of the beat, and `bytes` too where the transfer does
-// not end a vector. No byte is written twice.
+// Offsets and pitches are multiples of the beat, and `bytes` too where the
+// transfer has several lines or does not end a vector. No byte is written
+// twice.
 struct ExchangeSpec {
   // Of each vector before and after.
   std::vector<int64_t> in_bytes, out_bytes;
   std::vector<Transfer> transfers;
-  std::vector<int> group;  // 1 to 8 different cores
-  int columns = 1;         // of the torus
-  std::vector<MemberMemory> memory =
-      {};  // as of AllReduceSpec, without scratch
+  std::vector<int> group;                 // 1 to 8 different cores
+  int columns = 1;                        // of the torus
+  std::vector<MemberMemory> memory = {};  // as of AllReduceSpec
+  // Positions that get nothing, and whose vectors are zero afterwards: as part
+  // of a longer program only.
+  std::vector<int> zeros = {};
 };
 
 // Every position gets the vectors of all, in the order of the positions. bytes:
