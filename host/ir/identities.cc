@@ -3,8 +3,11 @@
 #include "host/ir/identities.h"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
+#include <vector>
 
+#include "host/ir/hlo/fold.h"
 #include "host/ir/op.h"
 
 namespace systole::ir {
@@ -49,6 +52,35 @@ bool IsIdentity(const Node& node) {
   }
 }
 
+// The constant that the value repeats, or null.
+const Literal* Repeated(const Value& value) {
+  const Node* node = value.node;
+  while (node->op == Op::kHloBroadcastInDim || node->op == Op::kHloReshape)
+    node = node->operands[0].node;
+  return node->is_constant() ? &node->literal() : nullptr;
+}
+
+// The operand that the larger of it and -infinity is, or null: the largest
+// element of a line, whose NaNs are what a maximum makes of them.
+const Value* LargestAlready(const Node& node) {
+  if (node.op != Op::kHloMaximum || node.type.element != ElementType::kFloat32)
+    return nullptr;
+  for (int i = 0; i < 2; ++i) {
+    const Value& value = node.operands[i];
+    const Literal* const other = Repeated(node.operands[1 - i]);
+    if (other == nullptr || value.node->op != Op::kHloReduce ||
+        value.node->results() != 1 ||
+        CombinerOf(*value.node->regions[0]) != Op::kHloMaximum)
+      continue;
+    const std::vector<float>& values = other->values<float>();
+    if (std::all_of(values.begin(), values.end(), [](float v) {
+          return v == -std::numeric_limits<float>::infinity();
+        }))
+      return &value;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 int RemoveIdentities(Module& module) {
@@ -60,6 +92,8 @@ int RemoveIdentities(Module& module) {
   for (const auto& node : module.nodes()) {
     for (Value& operand : node->operands) replace(operand);
     if (IsIdentity(*node)) same.emplace(node.get(), node->operands[0]);
+    if (const Value* const value = LargestAlready(*node); value != nullptr)
+      same.emplace(node.get(), *value);
   }
   for (Output& output : module.outputs) replace(output.node);
   return same.empty() ? 0 : module.RemoveUnused();
