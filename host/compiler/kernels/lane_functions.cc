@@ -75,6 +75,11 @@ bool IsBoundedDivisor(const LaneGraph& graph, Lane b) {
   return adds(node.a, node.b) || adds(node.b, node.a);
 }
 
+// -1 for the largest significand, else 0.
+Lane HasLargest(const FunctionBuilder& g, Lane b) {
+  return g(Op::kIeq, g(Op::kIand, b, g.K(kFraction)), g.K(kFraction));
+}
+
 // Newton's steps, of which the last one rounds correctly, where no step leaves
 // the normal numbers. largest: -1 for a divisor of the largest significand, for
 // which the step would end halfway on the wrong side; else 0.
@@ -116,9 +121,7 @@ Lane DivideModerate(LaneGraph& graph, Lane a, Lane b) {
     y = g.F(static_cast<float>(1 / double{divisor}));
   } else {
     if (!IsBoundedDivisor(graph, b)) graph.Guard(IsOutside(g, b, low, high), b);
-    const Lane largest =
-        g(Op::kIeq, g(Op::kIand, b, g.K(kFraction)), g.K(kFraction));
-    y = ReciprocalSteps(g, b, largest);
+    y = ReciprocalSteps(g, b, HasLargest(g, b));
   }
   if (!graph.IsConstant(a))
     graph.Guard(UnlessZero(g, a, IsOutsideWindow(g, a, kLeastDividend), a), a);
@@ -212,7 +215,7 @@ Lane Divide(LaneGraph& graph, Lane a, Lane b) {
 Lane SharedReciprocal(LaneGraph& graph, Lane b) {
   const FunctionBuilder g{graph};
   return g(Op::kSel, IsOutside(g, b, kLeastShared, kLargestDivisor),
-           g.K(0x7FC00000), Divide(graph, g.F(1), b));
+           g.K(ir::kNanBits), ReciprocalSteps(g, b, HasLargest(g, b)));
 }
 
 Lane DivideShared(LaneGraph& graph, Lane a, Lane b, Lane reciprocal) {
