@@ -145,7 +145,7 @@ Cost CostOf(const isa::Descriptor& d, const Preset& preset) {
     }
     case isa::Opcode::kVload: {
       const isa::Vload op = isa::Vload::Decode(d);
-      cost.issue = 8 * int64_t{op.count} / preset.word_bytes() + kVectorGap;
+      cost.issue = int64_t{op.count} + kVectorGap;
       cost.latency = kVectorLatency;
       break;
     }
