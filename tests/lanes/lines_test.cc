@@ -7,10 +7,14 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "host/compiler/access.h"
+#include "host/compiler/kernels/device_plan.h"
+#include "host/compiler/kernels/module_lowering.h"
 #include "host/compiler/kernels/transpose_folding.h"
 #include "host/ir/duplicates.h"
 #include "host/ir/identities.h"
@@ -58,6 +62,31 @@ TEST_P(LinesTest, Softmax) {
     Check(kSoftmax, Lines(), chunks * Width());
   Check(kSoftmax, 40 * Lines(), 2 * Width());
   Check(kSoftmax, Lines(), 64 * Width());  // too long
+}
+
+// A large one, of whole fours of registers full of lines, in blocks with halves
+// at both ends.
+TEST(LineBlocksTest, HalvesAtTheEnds) {
+  const std::string text = ModuleText(kSoftmax, 1024, 1024);
+  const Preset& preset = *FindPreset("v2");
+  auto module = ir::Parse(text);
+  ASSERT_TRUE(module.ok()) << module.status();
+  LowerModule(**module, preset);
+  const DevicePlan plan = PlanFor(**module, preset);
+  ASSERT_EQ(plan.steps.size(), 1u);
+  std::vector<int64_t> lines[2];  // of blocks that are loaded, stored
+  for (const isa::Descriptor& d : plan.steps[0].kernel->descriptors) {
+    const isa::Queue queue = compiler::QueueOf(d);
+    if (queue != isa::Queue::kLoad && queue != isa::Queue::kStore) continue;
+    const int64_t bytes = isa::Load::Decode(d).len;
+    if (bytes >= 4096)
+      lines[queue == isa::Queue::kStore].push_back(bytes / 4096);
+  }
+  lines[0].erase(lines[0].begin());  // the code
+  const std::vector<int64_t> blocks = {128, 256, 256, 256, 128};
+  EXPECT_EQ(lines[0], blocks);
+  EXPECT_EQ(lines[1], blocks);
+  DeviceCheck("v2").Check(text, 1);
 }
 
 TEST_P(LinesTest, SeveralReductionsOfAStage) {
@@ -204,6 +233,35 @@ TEST(IdentitiesTest, AreGone) {
   EXPECT_EQ(ir::RemoveIdentities(**module), 8);
   EXPECT_EQ((*module)->outputs[0].node.node->name, "x");
   EXPECT_EQ((*module)->nodes().size(), 4u);
+}
+
+// The larger of -infinity and the largest element is that; the larger of
+// -infinity and anything else may be another NaN, and of 0 another number.
+TEST(IdentitiesTest, NothingIsBelowTheLargest) {
+  const std::string body = R"(  %x = f32[A,B] parameter(), name="x"
+  %y = f32[A] parameter(), name="y"
+  %low = f32[] constant(), data=[-inf]
+  %zero = f32[] constant(), data=[0]
+  %lows = f32[A] hlo.broadcast_in_dim(%low), dimensions=[]
+  %zeros = f32[A] hlo.broadcast_in_dim(%zero), dimensions=[]
+  %l = f32[A] hlo.reduce(%x, %low), dimensions=[1] LARGEST
+  %s = f32[A] hlo.reduce(%x, %zero), dimensions=[1] SUM
+  %a = f32[A] hlo.maximum(%lows, %l)
+  %b = f32[A] hlo.maximum(%l, %lows)
+  %c = f32[A] hlo.maximum(%l, %zeros)
+  %d = f32[A] hlo.maximum(%lows, %y)
+  %e = f32[A] hlo.maximum(%s, %lows)
+  return %a as "a", %b as "b", %c as "c", %d as "d", %e as "e"
+)";
+  auto module = ir::Parse(ModuleText(body, 6, 24));
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(ir::RemoveIdentities(**module), 2);
+  const std::vector<ir::Output>& outputs = (*module)->outputs;
+  EXPECT_EQ(outputs[0].node.node->op, ir::Op::kHloReduce);
+  EXPECT_EQ(outputs[1].node.node, outputs[0].node.node);
+  for (int i = 2; i < 5; ++i)
+    EXPECT_EQ(outputs[i].node.node->op, ir::Op::kHloMaximum) << i;
+  DeviceCheck("mini").Check(ModuleText(body, 6, 24), 1);
 }
 
 // Between equal shapes, too, what exchanges dimensions moves.

@@ -215,8 +215,7 @@ class DepthwiseEmitter {
   // Weights that stay for all tiles: moved to the cross unit's registers, and a
   // few more where these are all.
   void HoldWeights() {
-    registers_ =
-        LaneRegisters(static_cast<int>(uses_.size()), LaneRegisters::kAll);
+    registers_ = LaneRegisters(static_cast<int>(uses_.size()));
     if (!tile_.holds) return;
     const int moved = std::min(weights_, vpu::kBankRegs);
     const int held = weights_ <= moved + kMostHeld ? weights_ : moved;
@@ -368,7 +367,7 @@ class DepthwiseEmitter {
   std::set<int> held_;
   int now_ = 0;
   LaneTiming timing_;
-  LaneRegisters registers_{0, LaneRegisters::kAll};
+  LaneRegisters registers_{0};
 };
 
 }  // namespace

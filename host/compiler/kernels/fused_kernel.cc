@@ -27,7 +27,7 @@ class ProductStage : public FusedStage {
     return blocks_.AddCode(p.words);
   }
   void Run(FusedParts& p, int64_t block) const override {
-    const int64_t first = block * p.layout.block_rows() * LinesOfRow(p);
+    const int64_t first = p.layout.FirstRow(block) * LinesOfRow(p);
     blocks_.Block(first, first + p.layout.RowsOf(block) * LinesOfRow(p),
                   p.layout.Of(product_.result, block).at);
   }
@@ -62,7 +62,7 @@ class Fused {
     }
     if (absl::Status s = AddCode(); !s.ok()) return s;
     AddOperands();
-    builder_.SetCode(std::move(parts_->words));
+    builder_.SetCode(parts_->words);
     for (int value = 0; value < Values(); ++value) {
       if (spec_.values[value].loaded && !InBlocks(value))
         builder_.Load(operands_[value], 0, layout_.First(value).at,
@@ -162,7 +162,7 @@ class Fused {
     }
   }
   int64_t Offset(int value, int64_t block) const {
-    return block * layout_.block_rows() * layout_.RowBytes(value);
+    return layout_.FirstRow(block) * layout_.RowBytes(value);
   }
 
   const FusedSpec& spec_;

@@ -91,10 +91,10 @@ struct FusedSpec {
 
   int64_t rows = 1;
   // How rows are cut into blocks. Many blocks hide more of the first load and
-  // the last store, few have fewer runs. With whole pairs of registers of
-  // lines, where stages go by lines, these need no code for what is left over.
+  // the last store, few have fewer runs. With halves at both ends, less is
+  // loaded before the first run and stored behind the last one.
   int64_t most_blocks = 16;
-  bool whole_pairs = false;
+  bool half_ends = false;
   std::vector<Value> values;
   std::vector<Stage> stages;
 };

@@ -86,10 +86,24 @@ FusedLayout::FusedLayout(const FusedSpec& spec, const Preset& preset,
   FindUses();
 }
 
-int64_t FusedLayout::blocks() const { return CeilDiv(spec_.rows, block_rows_); }
+int64_t FusedLayout::blocks() const {
+  return CeilDiv(spec_.rows, block_rows_) + (half_ends_ ? 1 : 0);
+}
+
+int64_t FusedLayout::FirstRow(int64_t block) const {
+  const int64_t first = block * block_rows_;
+  return half_ends_ && block > 0 ? first - block_rows_ / 2 : first;
+}
 
 int64_t FusedLayout::RowsOf(int64_t block) const {
-  return std::min(block_rows_, spec_.rows - block * block_rows_);
+  const int64_t end =
+      half_ends_ ? FirstRow(block + 1) : (block + 1) * block_rows_;
+  return std::min(end, spec_.rows) - FirstRow(block);
+}
+
+int64_t FusedLayout::MultipleOfRows() const {
+  if (half_ends_) return block_rows_ / 2;
+  return spec_.rows % block_rows_ == 0 ? block_rows_ : 1;
 }
 
 int64_t FusedLayout::RowBytes(int value) const {
@@ -104,7 +118,7 @@ int64_t FusedLayout::Shift(Kind kind, int64_t block, int64_t row_bytes) const {
     case Kind::kSlot:
       return block % slots_ * slot_bytes_;
     case Kind::kRows:
-      return block * block_rows_ * row_bytes;
+      return FirstRow(block) * row_bytes;
   }
   return 0;
 }
@@ -167,10 +181,10 @@ void FusedLayout::ChooseRows() {
     const auto* lanes = std::get_if<FusedSpec::Lanes>(&stage);
     if (lanes == nullptr || !spec_.values[ResultsOf(stage)[0]].by_rows)
       continue;
-    // A register full of rows of lanes, or one or two of lines.
+    // A register full of rows of lanes, or two of lines.
     const int64_t row = std::max(lanes->line, preset_.cols);
-    const int64_t all = (lanes->line != 0 && spec_.whole_pairs ? 2 : 1) *
-                        preset_.vector_rows() * row;
+    const int64_t all =
+        (lanes->line != 0 ? 2 : 1) * preset_.vector_rows() * row;
     const int64_t elements = lanes->elements / spec_.rows;
     const int64_t whole =
         std::lcm(fill, elements < all && lanes->line == 0
@@ -180,6 +194,8 @@ void FusedLayout::ChooseRows() {
   }
   block_rows_ =
       std::min(spec_.rows, RoundUp(CeilDiv(spec_.rows, wanted), fill));
+  half_ends_ = spec_.half_ends && spec_.rows % block_rows_ == 0 &&
+               spec_.rows > block_rows_ && block_rows_ % (2 * fill) == 0;
 }
 
 // Values that stages hand on. Where one is not needed any more, the next one
@@ -248,6 +264,8 @@ absl::Status FusedLayout::Place(KernelBuilder& builder) {
     }
   }
   if (in_turns_) PlaceBetween(in_turns);
+  // Both blocks lie alike in the banks.
+  slot_bytes_ = RoundUp(slot_bytes_, preset_.ub_banks * preset_.word_bytes());
   const int64_t at = builder.Place("blocks", slots_ * slot_bytes_).at;
   for (const size_t value : in_slots) places_[value].first.at += at;
   if (!in_turns_) {
@@ -265,6 +283,7 @@ bool FusedLayout::TakeTurns() {
 }
 
 bool FusedLayout::Shrink() {
+  half_ends_ = false;
   if (block_rows_ <= step_) {
     if (slots_ == 1) return false;
     slots_ = 1;

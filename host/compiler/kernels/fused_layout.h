@@ -44,7 +44,10 @@ class FusedLayout {
 
   int64_t block_rows() const { return block_rows_; }
   int64_t blocks() const;
+  int64_t FirstRow(int64_t block) const;
   int64_t RowsOf(int64_t block) const;
+  // Each block has a multiple of so many rows.
+  int64_t MultipleOfRows() const;
 
   // Whether it is loaded and stored block by block.
   bool InBlocks(int value) const { return IsLarge(value) && blocks() > 1; }
@@ -84,7 +87,7 @@ class FusedLayout {
   std::vector<bool> reused_;  // its bytes may serve another value after that
   int64_t beat_ = 1, step_ = 1;
   int64_t block_rows_ = 1, slots_ = 2, slot_bytes_ = 0;
-  bool in_turns_ = false;
+  bool in_turns_ = false, half_ends_ = false;
 };
 
 // The operands of a stage and its results, by value.

@@ -45,6 +45,7 @@ class FusedStage {
 
 // `at`: the stage's number. Not of a product of matrices (product_blocks.h).
 std::unique_ptr<FusedStage> MakeStage(const FusedSpec::Stage& stage, int at);
+std::unique_ptr<FusedStage> MakeLanesStage(const FusedSpec::Lanes& lanes);
 
 }  // namespace systole::lanes
 

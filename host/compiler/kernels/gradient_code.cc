@@ -26,7 +26,7 @@ class GradientEmitter {
         base_(base),
         ahead_(ahead),
         timing_(preset, static_cast<int>(tile.rows)),
-        registers_(ValuesOf(tile), LaneRegisters::kAll) {}
+        registers_(ValuesOf(tile)) {}
 
   absl::StatusOr<GradientCode> Run() {
     Put(Make(Op::kLanes, 0, kLanes));

@@ -6,6 +6,7 @@
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_LANE_CODE_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_LANE_CODE_H_
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -59,14 +60,16 @@ struct LanePlaces {
   };
   std::vector<Operand> operands;
   std::vector<Stream> stores;
+  // Of each walk, bytes from row to row, as runs have them; -1: not known.
+  std::array<int64_t, kWalks> strides = {-1, -1, -1};
+  int64_t rows = 0;  // of most runs; 0: not known
 };
 
 struct LaneCode {
   std::vector<uint64_t> words;
-  int main = 0;            // indices in the instruction memory
-  int exact = -1;          // of guarded code: without guards
-  double row_cycles = 0;   // expected, of many rows where pairs of groups exist
-  int64_t end_cycles = 0;  // expected, of a guarded run behind its last row
+  int main = 0;           // indices in the instruction memory
+  int exact = -1;         // of guarded code: without guards
+  double row_cycles = 0;  // expected, of many rows where pairs of groups exist
   // Run once before, if operands are splats; takes no arguments.
   int spread = -1;
 };
@@ -77,6 +80,7 @@ enum class RunRows : uint8_t {
   kMany,   // longer code, of which two groups of rows (as many as a register
            // has) run at a time, if the registers allow it
   kPairs,  // likewise, of runs of whole pairs of groups
+  kFours,  // four groups at a time, of runs of whole fours
 };
 
 // Emits code for instruction memory index `base` on. Errors: ResourceExhausted

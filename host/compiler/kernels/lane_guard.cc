@@ -2,9 +2,6 @@
 // SPDX-FileCopyrightText: Systole contributors
 #include "host/compiler/kernels/lane_guard.h"
 
-#include <cmath>
-
-#include "host/compiler/kernels/lane_cost.h"
 #include "host/compiler/kernels/lane_instructions.h"
 
 namespace systole::lanes {
@@ -115,11 +112,7 @@ absl::StatusOr<LaneCode> EmitGuarded(const LaneGraph& guarded,
           Emit(guarded, stores, places, preset, next(), Loop::kRows, rows));
       !s.ok())
     return s;
-  const size_t end = words.size();
   const size_t branch = AppendCheck(at, preset, words);
-  code.end_cycles = std::llround(IterationCycles(
-      {words.begin() + static_cast<int64_t>(end), words.end()},
-      preset.vector_rows(), preset, /*before=*/0, /*measured=*/1));
   SetTarget(words[branch], next());
   AppendRestore(at, words);
   const absl::StatusOr<LaneCode> again = Emit(

@@ -28,8 +28,10 @@ std::vector<int> NeedsOf(const LaneGraph& graph) {
 
 class Order {
  public:
-  Order(const LaneGraph& graph, const std::vector<LaneStore>& stores)
+  Order(const LaneGraph& graph, const std::vector<LaneStore>& stores,
+        bool mirrored)
       : graph_(graph),
+        mirrored_(mirrored),
         needs_(NeedsOf(graph)),
         done_(graph.size()),
         guards_(graph.size()),
@@ -72,6 +74,7 @@ class Order {
         continue;
       }
       stack.emplace_back(lane, true);
+      if (mirrored_) std::reverse(sources.begin(), sources.end());
       // The last one on the stack is computed first.
       std::stable_sort(sources.begin(), sources.end(),
                        [&](Lane x, Lane y) { return needs_[x] < needs_[y]; });
@@ -95,6 +98,7 @@ class Order {
   }
 
   const LaneGraph& graph_;
+  const bool mirrored_;
   const std::vector<int> needs_;
   std::vector<bool> done_;
   std::vector<std::vector<Lane>> guards_;  // of each argument
@@ -105,10 +109,12 @@ class Order {
 }  // namespace
 
 std::vector<LaneStep> OrderOf(const LaneGraph& graph,
-                              const std::vector<LaneStore>& stores) {
-  Order order(graph, stores);
+                              const std::vector<LaneStore>& stores,
+                              bool mirrored) {
+  Order order(graph, stores, mirrored);
   for (const Lane lane : graph.order()) order.First(lane);
-  for (const LaneStore& store : stores) order.Store(store.lane);
+  for (size_t i = 0; i < stores.size(); ++i)
+    order.Store(stores[mirrored ? stores.size() - 1 - i : i].lane);
   return order.Take();
 }
 

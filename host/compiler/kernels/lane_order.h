@@ -16,14 +16,17 @@
 namespace systole::lanes {
 
 struct LaneStep {
-  enum : int { kCompute = -1, kGuard = -2 };
+  enum : int { kCompute = -1, kGuard = -2, kLoad = -3 };
   Lane lane;
   int store;  // or one of the above
 };
 
-// Guards and stores follow as soon as their values are there.
+// Guards and stores follow as soon as their values are there. `mirrored`: of
+// operands that need as many registers the other one comes first, and the last
+// store before the others; an order that the graph has stays.
 std::vector<LaneStep> OrderOf(const LaneGraph& graph,
-                              const std::vector<LaneStore>& stores);
+                              const std::vector<LaneStore>& stores,
+                              bool mirrored = false);
 
 inline std::array<Lane, 3> SourcesOf(const LaneNode& node) {
   return {node.a, node.b, node.c};

@@ -21,15 +21,15 @@ class LaneRegisters {
   // The registers of the load units, of the ALUs, and of the cross unit.
   enum Bank { kLoads, kAlus, kCross };
 
-  // For a graph with so many values: all registers, or one half of each bank.
-  enum Part { kAll, kFirstHalf, kSecondHalf };
-  LaneRegisters(int values, Part part) : place_(values, -1) {
-    held_.fill(kNone);
-    for (const Bank bank : {kLoads, kAlus, kCross}) {
-      const int first = 16 * bank, size = bank == kCross ? 8 : 16;
-      begin_[bank] = first + (part == kSecondHalf ? size / 2 : 0);
-      end_[bank] = part == kFirstHalf ? first + size / 2 : first + size;
-    }
+  // For a graph with so many values.
+  explicit LaneRegisters(int values) : place_(values, -1) { held_.fill(kNone); }
+  // The registers of a bank: from the first one to the one behind the last.
+  static constexpr int First(Bank bank) { return 2 * vpu::kBankRegs * bank; }
+  static constexpr int End(Bank bank) {
+    return bank == kCross ? vpu::kVectorRegs : First(bank) + 2 * vpu::kBankRegs;
+  }
+  static constexpr Bank BankOf(int reg) {
+    return static_cast<Bank>(reg / (2 * vpu::kBankRegs));
   }
 
   // The register that holds the value, or -1.
@@ -58,13 +58,12 @@ class LaneRegisters {
   // The free register of the bank that has been free for longest; -1 if there
   // is none. Of two units, they take turns.
   int Free(Bank bank) {
-    const int size = end_[bank] - begin_[bank];
-    const int units = size == 16 ? 2 : 1;
+    const int units = (End(bank) - First(bank)) / vpu::kBankRegs;
     for (int i = 0; i < units; ++i) {
-      const int unit = (turns_[bank] + i) % units, count = size / units;
+      const int unit = (turns_[bank] + i) % units;
       int best = -1;
-      for (int k = 0; k < count; ++k) {
-        const int reg = begin_[bank] + unit * count + k;
+      for (int k = 0; k < vpu::kBankRegs; ++k) {
+        const int reg = First(bank) + unit * vpu::kBankRegs + k;
         if (held_[reg] != kNone || IsPinned(reg)) continue;
         if (best < 0 || freed_[reg] < freed_[best]) best = reg;
       }
@@ -80,7 +79,7 @@ class LaneRegisters {
   int FreeWith(Bank bank, const Cost& cost) const {
     int best = -1;
     int64_t least = 0;
-    for (int reg = begin_[bank]; reg < end_[bank]; ++reg) {
+    for (int reg = First(bank); reg < End(bank); ++reg) {
       if (held_[reg] != kNone || IsPinned(reg)) continue;
       const int64_t of = cost(reg);
       if (best >= 0 && of >= least) continue;
@@ -94,7 +93,7 @@ class LaneRegisters {
   template <typename NextUse>
   int Farthest(Bank bank, const NextUse& next_use) const {
     int best = -1, when = -1;
-    for (int reg = begin_[bank]; reg < end_[bank]; ++reg) {
+    for (int reg = First(bank); reg < End(bank); ++reg) {
       if (IsPinned(reg) || held_[reg] < 0) continue;
       const int use = next_use(held_[reg]);
       if (use > when) {
@@ -112,7 +111,7 @@ class LaneRegisters {
     return std::find(pinned_.begin(), pinned_.end(), reg) != pinned_.end();
   }
 
-  std::array<int, 3> begin_, end_, turns_ = {};
+  std::array<int, 3> turns_ = {};
   std::array<Lane, vpu::kVectorRegs> held_;
   std::array<int, vpu::kVectorRegs> freed_ = {};  // when
   int clock_ = 0;

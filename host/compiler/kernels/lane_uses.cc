@@ -6,27 +6,6 @@
 
 namespace systole::lanes {
 
-LaneUses::LaneUses(const LaneGraph& graph, const std::vector<LaneStep>& steps)
-    : uses_(graph.size()), next_(graph.size(), 0) {
-  for (int i = 0; i < static_cast<int>(steps.size()); ++i) {
-    const LaneStep& step = steps[i];
-    if (step.store != LaneStep::kCompute) {
-      uses_[step.lane].push_back(i);
-      continue;
-    }
-    for (const Lane source : SourcesOf(graph.node(step.lane))) {
-      if (source >= 0) uses_[source].push_back(i);
-    }
-  }
-}
-
-int LaneUses::Next(Lane lane, int now) {
-  const std::vector<int>& uses = uses_[lane];
-  size_t& at = next_[lane];
-  while (at < uses.size() && uses[at] < now) ++at;
-  return at < uses.size() ? uses[at] : kNever;
-}
-
 std::vector<uint32_t> ConstantsOf(const LaneGraph& graph,
                                   const std::vector<LaneStore>& stores,
                                   const std::vector<LaneStep>& steps) {

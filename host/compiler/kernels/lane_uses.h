@@ -5,10 +5,7 @@
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_LANE_USES_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_LANE_USES_H_
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "host/compiler/kernels/lane_code.h"
@@ -16,27 +13,6 @@
 #include "host/compiler/kernels/lane_order.h"
 
 namespace systole::lanes {
-
-// The steps that need each value of a graph.
-class LaneUses {
- public:
-  static constexpr int kNever = std::numeric_limits<int>::max();
-
-  LaneUses(const LaneGraph& graph, const std::vector<LaneStep>& steps);
-
-  // The steps are taken from the first one on.
-  void Begin() { std::fill(next_.begin(), next_.end(), 0); }
-  // The first one from `now` on, which does not decrease; or kNever.
-  int Next(Lane lane, int now);
-  // Whether none comes after `now`.
-  bool EndsBy(Lane lane, int now) const {
-    return uses_[lane].empty() || uses_[lane].back() <= now;
-  }
-
- private:
-  std::vector<std::vector<int>> uses_;
-  std::vector<size_t> next_;  // entries of uses_
-};
 
 // Constants other than 0 that the steps need in scalar registers, each once;
 // numbers of lanes among them.

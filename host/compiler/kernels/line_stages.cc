@@ -16,6 +16,8 @@ namespace {
 // Operations of a line that leave room in the instruction memory for two
 // groups of rows at a time, and for the same without guards.
 constexpr int64_t kMostOperations = 128;
+// Of code without guards.
+constexpr int64_t kMostUnguarded = 320;
 constexpr int64_t kMostFolded = 32;  // chunks
 
 ir::TreeShape ShapeOfReduction(const ir::Node& node) {
@@ -79,7 +81,8 @@ class ByLines {
     return line >= preset_.cols && line % preset_.cols == 0 &&
            lanes.elements / spec_.rows % line == 0 &&
            lanes.elements / line >= 2 * preset_.vector_rows() &&
-           line / preset_.cols * CountOf(graph) <= kMostOperations;
+           line / preset_.cols * CountOf(graph) <=
+               (lanes.guards() ? kMostOperations : kMostUnguarded);
   }
 
   // The chunks, of some rows of [count][inner], that a stage can combine; 0:

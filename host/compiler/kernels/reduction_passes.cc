@@ -11,6 +11,7 @@
 #include "host/compiler/kernels/buffer_copy.h"
 #include "host/compiler/kernels/lane_code.h"
 #include "host/compiler/kernels/lane_cost.h"
+#include "host/compiler/kernels/lane_groups.h"
 #include "host/compiler/kernels/lane_lowering.h"
 #include "host/compiler/kernels/lane_memory.h"
 #include "host/ir/hlo/fold.h"
@@ -27,7 +28,8 @@ constexpr int64_t kManyRows = 32;
 
 ReductionPasses::ReductionPasses(const ir::Node& node, int64_t lines,
                                  int64_t count, int64_t inner,
-                                 const Preset& preset, int64_t left)
+                                 const Preset& preset, int64_t left,
+                                 int64_t multiple)
     : preset_(preset),
       combiner_(*ir::CombinerOf(*node.regions[0])),
       element_(node.type.element),
@@ -35,7 +37,8 @@ ReductionPasses::ReductionPasses(const ir::Node& node, int64_t lines,
       lines_(lines),
       count_(count),
       inner_(inner),
-      left_(left > 0 ? left : count) {}
+      left_(left > 0 ? left : count),
+      multiple_(multiple) {}
 
 absl::Status ReductionPasses::AddCode(Bytes first, Bytes row,
                                       std::vector<uint64_t>& words) {
@@ -110,17 +113,26 @@ absl::Status ReductionPasses::Emit(Pass pass, std::vector<uint64_t>& words) {
   LaneStore store = ToMemory(graph, element_, lane);
   store.first_lane = pass.lanes;
   places.stores = {{0, 1}};
+  if (!AlongLines(pass)) {
+    places.strides[0] = count_ * inner_ * size_;
+    places.strides[1] = (pass.last ? inner_ : count_ * inner_) * size_;
+  }
+  places.rows = Rows(pass);
   const absl::StatusOr<LaneCode> code = lanes::Emit(
       graph, {store}, places, preset_, static_cast<int>(words.size()),
-      Loop::kRows,
-      Rows(pass) >= std::max<int64_t>(kManyRows, 2 * preset_.vector_rows())
-          ? RunRows::kMany
-          : RunRows::kFew);
+      Loop::kRows, RowsOfRuns(pass));
   if (!code.ok()) return code.status();
   pass.pc = code->main;
   pass.cycles = code->row_cycles;
   if (code->spread >= 0) spread_ = code->spread;
   words.insert(words.end(), code->words.begin(), code->words.end());
+  // As a run of as many lines begins and ends.
+  const int64_t rows = Rows(pass);
+  const int64_t run =
+      RunCycles(words, pass.pc,
+                {0, 0, 0, rows, places.strides[0], places.strides[1], 0, cols},
+                preset_, StridesOf(places));
+  pass.ends = std::max<int64_t>(0, run - CyclesOf(pass.cycles, rows));
   passes_.push_back(pass);
   return absl::OkStatus();
 }
@@ -163,6 +175,14 @@ int64_t ReductionPasses::Rows(const Pass& pass) const {
   return AlongLines(pass) ? Width(pass) / preset_.cols : lines_;
 }
 
+RunRows ReductionPasses::RowsOfRuns(const Pass& pass) const {
+  const int64_t pair = 2 * preset_.vector_rows();
+  if (Rows(pass) < std::max<int64_t>(kManyRows, pair)) return RunRows::kFew;
+  if (AlongLines(pass) || multiple_ == 0 || multiple_ % pair != 0)
+    return RunRows::kMany;
+  return multiple_ % (2 * pair) == 0 ? RunRows::kFours : RunRows::kPairs;
+}
+
 void ReductionPasses::Spread(KernelBuilder& builder) const {
   builder.Run(spread_, {}, {first_}, {row_}, 20);
 }
@@ -191,7 +211,7 @@ void ReductionPasses::Run(KernelBuilder& builder, const Pass& pass,
     run.rows = rows;
     run.lanes = lanes;
     builder.Run(pass.pc, ArgumentsOf(run), {values, row_}, {into},
-                CyclesOf(pass.cycles, rows));
+                CyclesOf(pass.cycles, rows) + pass.ends);
   };
   if (!AlongLines(pass)) {
     for (int64_t at = 0; at < width; at += cols)

@@ -25,6 +25,7 @@
 
 #include "absl/status/status.h"
 #include "host/compiler/kernels/kernel_program.h"
+#include "host/compiler/kernels/lane_code.h"
 #include "host/compiler/kernels/lane_graph.h"
 #include "host/compiler/kernels/line_graph.h"
 #include "host/ir/module.h"
@@ -38,9 +39,10 @@ class ReductionPasses {
 
   // `node`: a reduction by one operation; `lines`: of a run, at most.
   // `left`: how many elements of each result are left, at the beginning of its
-  // line; 0: all.
+  // line; 0: all. Each run has a multiple of `multiple` lines; 0: any number.
   ReductionPasses(const ir::Node& node, int64_t lines, int64_t count,
-                  int64_t inner, const Preset& preset, int64_t left = 0);
+                  int64_t inner, const Preset& preset, int64_t left = 0,
+                  int64_t multiple = 0);
 
   // Appends the code. `first`: the first value; `row`: a row of words for it in
   // all lanes. Errors: ResourceExhausted (registers, instruction memory).
@@ -62,6 +64,7 @@ class ReductionPasses {
     bool lanes = false, last = false;
     int pc = 0;
     double cycles = 0;  // of a row
+    int64_t ends = 0;   // of a run, besides
   };
   using LoadElement = std::function<Lane(int64_t)>;
   // Whether one pass takes all of such lines.
@@ -75,6 +78,7 @@ class ReductionPasses {
   int64_t Width(const Pass& pass) const;
   bool AlongLines(const Pass& pass) const;
   int64_t Rows(const Pass& pass) const;
+  RunRows RowsOfRuns(const Pass& pass) const;
   void Run(KernelBuilder& builder, const Pass& pass, Bytes values, Bytes into,
            int64_t to, int64_t lines) const;
 
@@ -82,7 +86,7 @@ class ReductionPasses {
   const ir::Op combiner_;
   const ir::ElementType element_;
   const int64_t size_;  // bytes of an element
-  const int64_t lines_, count_, inner_, left_;
+  const int64_t lines_, count_, inner_, left_, multiple_;
   Bytes first_ = {0, 0}, row_ = {0, 0};
   std::vector<Pass> passes_;
   int spread_ = 0;
