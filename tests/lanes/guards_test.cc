@@ -64,6 +64,22 @@ TEST_P(GuardsTest, ModerateArguments) {
   Check("  %r = f32[N] hlo.logistic(%m)");
 }
 
+// Of both signs, by divisors of both signs.
+TEST_P(GuardsTest, Zeros) {
+  for (const char* zero : {"0", "-0"}) {
+    Check(absl::StrFormat(R"(  %%k = f32[] constant(), data=[%s]
+  %%z = f32[N] hlo.broadcast_in_dim(%%k), dimensions=[]
+  %%r = f32[N] hlo.divide(%%z, %%o))",
+                          zero));
+    // Not known when compiled.
+    Check(absl::StrFormat(R"(  %%k = f32[] constant(), data=[%s]
+  %%z = f32[N] hlo.broadcast_in_dim(%%k), dimensions=[]
+  %%g = f32[N] hlo.multiply(%%one, %%z)
+  %%r = f32[N] hlo.divide(%%g, %%o))",
+                          zero));
+  }
+}
+
 TEST_P(GuardsTest, AnyArguments) {
   Check("  %r = f32[N] hlo.divide(%x, %y)");
   Check("  %r = f32[N] hlo.divide(%m, %y)");

@@ -170,7 +170,7 @@ class Planner {
       absl::StatusOr<KernelProgram> other = compile(lines);
       if (!other.ok()) continue;
       // The model does not know that DMA waits for banks beside such runs.
-      const int64_t gain = half_ends ? other->expected_cycles / 40 : 0;
+      const int64_t gain = half_ends ? other->expected_cycles / 50 : 0;
       if (best.ok() && best->expected_cycles <= other->expected_cycles + gain)
         continue;
       spec = lines;

@@ -97,6 +97,12 @@ Lane RootSteps(const FunctionBuilder& g, Lane a) {
   return g(Op::kFma, g(Op::kFnma, root1, root1, a), half1, root1);
 }
 
+// The quotient from the nearest reciprocal y and q = a * y. Without a remainder
+// it stays; of -0 the guards of dividends tell, and a remainder of 0 is +0.
+Lane LastStep(const FunctionBuilder& g, Lane a, Lane b, Lane y, Lane q) {
+  return g(Op::kFma, g(Op::kFnma, q, b, a), y, q);
+}
+
 // As Divide, where neither the steps nor the quotient leave the normal numbers;
 // -1 if a constant does.
 Lane DivideModerate(LaneGraph& graph, Lane a, Lane b) {
@@ -104,7 +110,8 @@ Lane DivideModerate(LaneGraph& graph, Lane a, Lane b) {
   float low = kLeastDivisor, high = kLargestDivisor;
   if (graph.IsConstant(a)) {
     const float size = std::abs(ir::FromBits(graph.node(a).bits));
-    if (size != 0 && !(size >= kLeastDividend && size <= kLargestDividend))
+    if (graph.node(a).bits == kSign ||
+        (size != 0 && !(size >= kLeastDividend && size <= kLargestDividend)))
       return -1;
     // What a constant does not need of the range is the divisor's.
     if (size != 0) {
@@ -125,10 +132,7 @@ Lane DivideModerate(LaneGraph& graph, Lane a, Lane b) {
   }
   if (!graph.IsConstant(a))
     graph.Guard(UnlessZero(g, a, IsOutsideWindow(g, a, kLeastDividend), a), a);
-  const Lane q = g(Op::kFmul, a, y);
-  const Lane rest = g(Op::kFnma, q, b, a);
-  // A quotient without a remainder may be a zero.
-  return g(Op::kSel, rest, g(Op::kFma, rest, y, q), q);
+  return LastStep(g, a, b, y, g(Op::kFmul, a, y));
 }
 
 // A negative number gives NaN in the first step.
@@ -222,9 +226,7 @@ Lane DivideShared(LaneGraph& graph, Lane a, Lane b, Lane reciprocal) {
   const FunctionBuilder g{graph};
   const Lane q = g(Op::kFmul, a, reciprocal);
   graph.Guard(UnlessZero(g, a, IsOutsideWindow(g, q, kLeastQuotient), q), a);
-  const Lane rest = g(Op::kFnma, q, b, a);
-  // A quotient without a remainder may be a zero.
-  return g(Op::kSel, rest, g(Op::kFma, rest, reciprocal, q), q);
+  return LastStep(g, a, b, reciprocal, q);
 }
 
 Lane SquareRoot(LaneGraph& graph, Lane a) {
