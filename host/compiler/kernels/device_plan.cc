@@ -12,6 +12,7 @@
 
 #include "host/compiler/kernels/collective_kernel.h"
 #include "host/compiler/kernels/fused_kernel.h"
+#include "host/compiler/kernels/fused_layout.h"
 #include "host/compiler/kernels/fused_nodes.h"
 #include "host/compiler/kernels/fusion.h"
 #include "host/compiler/kernels/line_stages.h"
@@ -161,10 +162,14 @@ class Planner {
     absl::StatusOr<KernelProgram> best = compile(spec);
     FusedSpec lines = spec;
     if (!GoByLines(lines, preset_)) return best;
+    const int64_t useful = UsefulBlocks(lines, preset_);
     for (const auto& [most_blocks, half_ends] :
          {std::pair(lines.most_blocks, false),
           std::pair(lines.most_blocks / 2, false),
           std::pair(lines.most_blocks / 4, true)}) {
+      const bool same =
+          most_blocks < lines.most_blocks && most_blocks >= useful;
+      if (half_ends ? useful < 2 : same) continue;
       lines.most_blocks = most_blocks;
       lines.half_ends = half_ends;
       absl::StatusOr<KernelProgram> other = compile(lines);

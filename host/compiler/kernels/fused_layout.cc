@@ -77,6 +77,15 @@ bool IsOnce(const FusedSpec& spec, const FusedSpec::Stage& stage) {
                       [&](int value) { return spec.values[value].stored; });
 }
 
+int64_t UsefulBlocks(const FusedSpec& spec, const Preset& preset) {
+  int64_t most = 1;  // bytes of a row
+  for (const FusedSpec::Value& value : spec.values)
+    if (value.by_rows) most = std::max(most, value.bytes / spec.rows);
+  const int64_t group = vpu::kVectorSteps * preset.cols * 4;
+  const int64_t groups = CeilDiv(spec.rows * most, group);
+  return groups / (kLeastGroups * static_cast<int64_t>(spec.stages.size()));
+}
+
 FusedLayout::FusedLayout(const FusedSpec& spec, const Preset& preset,
                          const ProductBlocks* product)
     : spec_(spec),
@@ -154,13 +163,11 @@ void FusedLayout::FindUses() {
 // Blocks begin at whole beats of all values that are loaded or stored, and
 // where that is possible they fill the lanes.
 void FusedLayout::ChooseRows() {
-  int64_t most = 1;  // bytes of a row
   step_ = 1;
   for (size_t i = 0; i < spec_.values.size(); ++i) {
     const int value = static_cast<int>(i);
     const int64_t row = RowBytes(value);
     if (!spec_.values[i].by_rows) continue;
-    most = std::max(most, row);
     if (IsLarge(value)) step_ = std::lcm(step_, beat_ / std::gcd(beat_, row));
     if (step_ >= spec_.rows) break;
   }
@@ -171,11 +178,8 @@ void FusedLayout::ChooseRows() {
     block_rows_ = std::clamp(block / lines, step_, spec_.rows);
     return;
   }
-  const int64_t group = vpu::kVectorSteps * preset_.cols * 4;
-  const int64_t groups = CeilDiv(spec_.rows * most, group);
-  const auto stages = static_cast<int64_t>(spec_.stages.size());
-  const int64_t wanted = std::clamp<int64_t>(groups / (kLeastGroups * stages),
-                                             1, spec_.most_blocks);
+  const int64_t wanted =
+      std::clamp<int64_t>(UsefulBlocks(spec_, preset_), 1, spec_.most_blocks);
   int64_t fill = step_;  // rows that fill the lanes
   for (const FusedSpec::Stage& stage : spec_.stages) {
     const auto* lanes = std::get_if<FusedSpec::Lanes>(&stage);

@@ -90,6 +90,9 @@ class FusedLayout {
   bool in_turns_ = false, half_ends_ = false;
 };
 
+// Blocks of which each has enough rows for each stage.
+int64_t UsefulBlocks(const FusedSpec& spec, const Preset& preset);
+
 // The operands of a stage and its results, by value.
 std::vector<int> OperandsOf(const FusedSpec::Stage& stage);
 std::vector<int> ResultsOf(const FusedSpec::Stage& stage);
