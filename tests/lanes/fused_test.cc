@@ -128,6 +128,21 @@ TEST_P(FusedTest, BroadcastsOfSeveralKernels) {
   }
 }
 
+// The first block repeats a line for all blocks, of which none is longer.
+TEST_P(FusedTest, ALineForAllBlocks) {
+  const char kBody[] = R"(  %x = f32[A,B] parameter(), name="x"
+  %w = f32[B] parameter(), name="w"
+  %zero = f32[] constant(), data=[0]
+  %b = f32[A,B] hlo.broadcast_in_dim(%w), dimensions=[1]
+  %p = f32[A,B] hlo.multiply(%x, %b)
+  %s = f32[B] hlo.reduce(%p, %zero), dimensions=[0] SUM
+  return %s as "s"
+)";
+  for (const int64_t columns : {6, 8, 32, 96, 128}) {
+    for (const int64_t lines : {512, 1024, 4096}) Check(kBody, lines, columns);
+  }
+}
+
 TEST_P(FusedTest, OperandsWithoutElements) {
   Check(R"(  %x = f32[A,B] parameter(), name="x"
   %e = f32[0,7] hlo.slice(%x), start=[2,0], limit=[2,7], strides=[1,1]

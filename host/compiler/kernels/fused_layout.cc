@@ -199,7 +199,20 @@ void FusedLayout::ChooseRows() {
   block_rows_ =
       std::min(spec_.rows, RoundUp(CeilDiv(spec_.rows, wanted), fill));
   half_ends_ = spec_.half_ends && spec_.rows % block_rows_ == 0 &&
-               spec_.rows > block_rows_ && block_rows_ % (2 * fill) == 0;
+               spec_.rows > block_rows_ && block_rows_ % (2 * fill) == 0 &&
+               !FirstBlockServesAll();
+}
+
+bool FusedLayout::FirstBlockServesAll() const {
+  return std::any_of(spec_.stages.begin(), spec_.stages.end(),
+                     [this](const FusedSpec::Stage& stage) {
+                       const std::vector<int> results = ResultsOf(stage);
+                       return IsOnce(spec_, stage) &&
+                              std::any_of(results.begin(), results.end(),
+                                          [this](int value) {
+                                            return spec_.values[value].by_rows;
+                                          });
+                     });
 }
 
 // Values that stages hand on. Where one is not needed any more, the next one

@@ -76,6 +76,9 @@ class FusedLayout {
   int64_t Room(int64_t bytes) const { return bytes + preset_.word_bytes(); }
   void FindUses();
   void ChooseRows();
+  // Whether what is made of it once is the same for the rows of all blocks: no
+  // other block may have more of them.
+  bool FirstBlockServesAll() const;
   using PlaceBytes = std::function<int64_t(int64_t bytes)>;
   void PlaceBetween(const PlaceBytes& place);
 
