@@ -62,8 +62,9 @@ TEST(DevicesTest, AreTheGoldenModelToTheBit) {
     for (int p = 0; p < 8; ++p)
       exchanges += client->device(p).TakeWork().exchanges;
   }
-  if (Rounds() > 100) EXPECT_GT(on_host, 0);  // Few programs may have none.
   EXPECT_EQ(linked > 0, Links());
+  if (Rounds() < 100) return;  // Few programs may have none.
+  EXPECT_GT(on_host, 0);
   EXPECT_EQ(exchanges > 0, Links());
 }
 
