@@ -61,7 +61,8 @@ const Literal* Repeated(const Value& value) {
 }
 
 // The operand that the larger of it and -infinity is, or null: the largest
-// element of a line, whose NaNs are what a maximum makes of them.
+// element of a line, whose NaNs are what a maximum makes of them. A line
+// without elements has the initial value as it is.
 const Value* LargestAlready(const Node& node) {
   if (node.op != Op::kHloMaximum || node.type.element != ElementType::kFloat32)
     return nullptr;
@@ -70,6 +71,7 @@ const Value* LargestAlready(const Node& node) {
     const Literal* const other = Repeated(node.operands[1 - i]);
     if (other == nullptr || value.node->op != Op::kHloReduce ||
         value.node->results() != 1 ||
+        value.node->operands[0].type().elements() == 0 ||
         CombinerOf(*value.node->regions[0]) != Op::kHloMaximum)
       continue;
     const std::vector<float>& values = other->values<float>();

@@ -174,6 +174,13 @@ TEST_F(PermutationsTest, WhoGetsNothingHasZeros) {
   }
 }
 
+TEST_F(PermutationsTest, WhereNobodyGivesAnythingAllHaveZeros) {
+  Check(absl::StrCat("%v = f32[900] parameter(), name=\"v\"\n",
+                     Permute("%s", "f32[900]", "%v", {}),
+                     "%w = f32[900] hlo.negate(%s)\n"),
+        "%w as \"w\", %s as \"s\"", /*programs=*/1, kAll);
+}
+
 // All turns of a loop whose number is known.
 TEST_F(PermutationsTest, InALoop) {
   const std::string text = absl::StrCat(

@@ -157,7 +157,8 @@ std::optional<bool> CollectivePart::cores_meet_first() const {
 }
 
 int64_t CollectivePart::steps() const {
-  if (routes_) return routes_->slots();
+  // Zeros come with the first one, also where nobody gives anything.
+  if (routes_) return std::max<int64_t>(1, routes_->slots());
   const std::vector<int64_t> columns =
       ReductionLayout(std::get<AllReduceSpec>(spec_), preset_).columns;
   return std::accumulate(columns.begin(), columns.end(), int64_t{0});
