@@ -13,7 +13,7 @@ module systole_link_replay
 #(
     parameter int unsigned FlitBits = 128,
     parameter int unsigned Depth = 128,    // flits, a power of two
-    parameter int unsigned MaxFlits = 17,  // of a packet
+    parameter int unsigned MaxFlits = 17,  // of a packet, and one more
     parameter int unsigned SeqBits = 8,
     parameter int unsigned Window = 32,    // packets, a power of two up to 2**(SeqBits-1): one less are held
     parameter int unsigned Timeout = 2048  // cycles
@@ -21,7 +21,7 @@ module systole_link_replay
     input  logic                clk_i,
     input  logic                rst_ni,
 
-    output logic                room_o,       // for any packet
+    output logic                room_o,       // for any packet, after a flit that comes in this cycle
     input  logic                push_i,
     input  logic                last_i,
     input  logic [FlitBits-1:0] data_i,
@@ -99,7 +99,8 @@ module systole_link_replay
   assign first_o = !middle_q;
   assign last_o  = last;
   assign seq_o   = read_seq_q;
-  assign room_o  = write_q - free_q <= ptr_t'(Depth - MaxFlits) && seq_t'(write_seq_q - free_seq_q) < seq_t'(Window - 1);
+  // Beside what is held, a flit may come in this cycle, which may be a packet's last.
+  assign room_o  = write_q - free_q <= ptr_t'(Depth - MaxFlits) && seq_t'(write_seq_q - free_seq_q) < seq_t'(Window - 2);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// Proof of systole_link (verif/formal/link.py). Link a sends packets of one or two flits to link b. The wires of both
-// directions may lose or corrupt any flit, and may put either end into training at any time. Lanes, training and CRC
-// are the stubs of verif/formal/link_stubs. The address of a packet counts the packets of its virtual channel. The
-// outputs must never be high:
+// Proof of systole_link (verif/formal/link.py). Link a sends packets of one or two flits to link b, each of which is
+// chosen while the last flit of the one before passes, or later. The wires of both directions may lose or corrupt any
+// flit, and may put either end into training at any time. Lanes, training and CRC are the stubs of
+// verif/formal/link_stubs. The address of a packet counts the packets of its virtual channel. The outputs must never be
+// high:
 //   once_o    b delivers a packet that is not the next one of its channel, or not whole, or corrupt
 //   credit_o  more flits of a channel are in flight than b has entries
 
@@ -12,7 +13,7 @@ module systole_link_props
   import systole_link_pkg::*;
 (
     input  logic       clk_i,
-    input  logic       push_i, vc_i, two_i,
+    input  logic       choose_i, push_i, vc_i, two_i,
     input  logic [1:0] ready_i,
     input  logic [1:0] lose_i, spoil_i, start_i, train_i,      // one bit per direction: a to b, b to a
     input  logic [5:0] change_i,
@@ -21,8 +22,8 @@ module systole_link_props
   localparam int unsigned FlitBits = 128;
   localparam int unsigned Buffer = 4;
   typedef logic [1:0] count_t;
-  logic rst_q, second_q, vc_q, push, vc, last;
-  initial {rst_q, second_q} = '0;
+  logic rst_q, busy_q, second_q, vc_q, start, push, vc, last;
+  initial {rst_q, busy_q, second_q} = '0;
 
   logic [1:0]                        room, valid, lasts, first_q;
   logic [1:0][FlitBits-1:0]          out;
@@ -32,9 +33,10 @@ module systole_link_props
   count_t [1:0]                      pushed_q, popped_q;
   logic [1:0][4:0]                   in_q;       // flits of each channel that entered a and have not left b
 
-  assign vc   = second_q ? vc_q : vc_i;
-  assign push = rst_q && (second_q || (push_i && room[vc]));
-  assign last = second_q || !two_i;
+  assign vc    = vc_q;
+  assign push  = rst_q && push_i && busy_q;
+  assign last  = second_q || !two_i;
+  assign start = rst_q && choose_i && room[vc_i] && (!busy_q || (push && last));
   always_comb begin
     head         = '0;
     head.kind    = two_i ? KindWrite : KindPost;
@@ -76,12 +78,17 @@ module systole_link_props
   always_ff @(posedge clk_i) begin
     rst_q <= 1'b1;
     if (!rst_q) begin
-      {second_q, vc_q, pushed_q, popped_q, in_q} <= '0;
+      {busy_q, second_q, vc_q, pushed_q, popped_q, in_q} <= '0;
       first_q <= '1;
     end else begin
+      if (start) begin
+        busy_q <= 1'b1;
+        vc_q   <= vc_i;
+      end else if (push && last) begin
+        busy_q <= 1'b0;
+      end
       if (push) begin
         second_q <= !last;
-        vc_q     <= vc;
         if (last) pushed_q[vc] <= pushed_q[vc] + 1'b1;
       end
       for (int unsigned v = 0; v < 2; v++) begin

@@ -35,16 +35,17 @@ class LimitsTest : public ::testing::TestWithParam<int> {
   }
 };
 
-// A packet begins while there is room for a longest one and a flit more, and no
-// less: so many flits of the buffer less one are never used by packets of one
-// flit. One has left it for the reader, who does not take it.
+// A packet is chosen while there is room for a longest one and a flit more,
+// which may come in that cycle, and no less: so many flits of the buffer less
+// two are never used by packets of one flit. One has left it for the reader,
+// who does not take it.
 TEST_P(LimitsTest, CreditsOfABuffer) {
   for (const int vc : {0, 1}) {
     Cable c = Up(false);
     c.b->stalls.take = 256;  // never
     for (int i = 0; i < 2 * kBuffer; ++i) c.a->offered.push_back(Flits(1, vc));
     for (int i = 0; i < 20000; ++i) c.Cycle();
-    EXPECT_EQ(c.a->given.size(), kBuffer - kLongest + 1u) << vc;
+    EXPECT_EQ(c.a->given.size(), kBuffer - kLongest + 2u) << vc;
     c.b->stalls.take = 0;
     EXPECT_GT(
         c.Until([&] { return c.b->received.size() == 2u * kBuffer; }, 40000), 0)

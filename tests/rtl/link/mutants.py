@@ -41,7 +41,7 @@ MUTANTS = [
     (REPLAY, "read_seq_q == sent_seq_q) sent_seq_q", "1'b1) sent_seq_q"),
     (REPLAY, "!overtakes || between || hold_i", "1'b1"),
     (REPLAY, "ptr_t'(Depth - MaxFlits) &&", "ptr_t'(Depth - 1) &&"),
-    (REPLAY, "seq_t'(Window - 1);", "seq_t'(Window + 1);"),
+    (REPLAY, "seq_t'(Window - 2);", "seq_t'(Window - 1);"),
     (REPLAY, "(nack_i && open) || late", "nack_i && open"),
     (REPLAY, "(nack_i && open) || late", "nack_i || late"),
     (REPLAY, "CountBits'(MaxReplays - 1)", "CountBits'(MaxReplays - 2)"),

@@ -108,28 +108,32 @@ class RtlEnd : public End {
     }
   }
 
+  // As the router does: a packet is chosen while the last flit of the one
+  // before passes, and begins in the next cycle.
   void Give() {
     Model& m = *model_;
     m.push_i = 0;
     m.want_i = flits_.empty() && !offered.empty() ? 1 << offered.front().vc : 0;
-    if (flits_.empty() && !offered.empty() &&
-        (m.room_o >> offered.front().vc & 1)) {
-      for (Bytes& flit : FlitsOf(offered.front(), width_.flit)) {
-        flits_.push_back(std::move(flit));
+    if (!flits_.empty() && (first_ || !Chance(stalls.give))) {
+      first_ = false;
+      m.push_i = 1;
+      m.vc_i = vc_;
+      m.last_i = flits_.size() == 1;
+      for (int i = 0; i < width_.flit; ++i) {
+        SetBits(&m.data_i, 8 * i, 8, flits_.front()[i]);
       }
-      m.vc_i = offered.front().vc;
-      given.push_back(offered.front());
-      offered.pop_front();
-      first_ = true;
+      flits_.pop_front();
     }
-    if (flits_.empty() || (!first_ && Chance(stalls.give))) return;
-    first_ = false;
-    m.push_i = 1;
-    m.last_i = flits_.size() == 1;
-    for (int i = 0; i < width_.flit; ++i) {
-      SetBits(&m.data_i, 8 * i, 8, flits_.front()[i]);
+    if (!flits_.empty() || offered.empty() ||
+        (m.room_o >> offered.front().vc & 1) == 0)
+      return;
+    for (Bytes& flit : FlitsOf(offered.front(), width_.flit)) {
+      flits_.push_back(std::move(flit));
     }
-    flits_.pop_front();
+    vc_ = offered.front().vc;
+    given.push_back(offered.front());
+    offered.pop_front();
+    first_ = true;
   }
 
   void Take() {
@@ -180,6 +184,7 @@ class RtlEnd : public End {
   VerilatedContext context_;
   std::unique_ptr<Model> model_;
   std::deque<Bytes> flits_;  // of the packet that is being given
+  int vc_ = 0;
   bool first_ = false;
   std::vector<Bytes> assembled_[link::kVcs];
 };
