@@ -47,6 +47,20 @@ MUTANTS = [
     (REPLAY, "CountBits'(MaxReplays - 1)", "CountBits'(MaxReplays - 2)"),
     (REPLAY, "if (take && last) free_seq_q <=", "if (take) free_seq_q <="),
     (REPLAY, ".waddr_i(next_seq[SlotBits-1:0])", ".waddr_i(write_seq_q[SlotBits-1:0])"),
+    # Who is at the other end.
+    (TX, "identity: identity_i,", "identity: '0,"),
+    (LINK, "      peer_known_o   <= 1'b0;\n", ""),
+    (LINK, "if (control_valid) peer_o <=", "if (control_valid && !peer_known_o) peer_o <="),
+    (NODE, "identity_i({2'(l), chip_i})", "identity_i({2'(l ^ 1), chip_i})"),
+    (NETWORK, "peer_known[link_q] ? {1'b1", "1'b1 ? {1'b1"),
+    # Reset of the network.
+    (NETWORK, "(reset_q || (drop_q && middle))", "reset_q"),
+    (NETWORK, "assign send_ready = node_ready || drop_q;", "assign send_ready = node_ready;"),
+    (NETWORK, "send_valid_i(send_valid && !drop_q)", "send_valid_i(send_valid)"),
+    (NETWORK, "clear: clear_q}", "clear: 1'b0}"),
+    (GATHER, "if (!rst_ni || clear_i) mask_q", "if (!rst_ni) mask_q"),
+    (GATHER, ".rst_ni(rst_ni && !clear_i), .valid_i, .ready_o", ".rst_ni, .valid_i, .ready_o"),
+    (GATHER, "assign take  = valid && ready && !clear_i;", "assign take  = valid && ready;"),
     # Sending side.
     (TX, "head.seq = seq_i;", "head.seq = '0;"),
     (TX, "assign urgent = nack_i != nack_q || seen_i != seen_q;", "assign urgent = 1'b0;"),
