@@ -75,10 +75,14 @@ void Measure(const std::vector<const Node*>& nodes,
 
 void Count(const ir::Module& module, const lanes::DevicePlan& plan,
            const Preset& preset, ModulePlacement& placement) {
-  for (const auto& node : module.nodes()) {
-    if (node->op != Op::kParameter && node->op != Op::kConstant)
-      ++placement.free;
-  }
+  const auto count = [&](const ir::Module& all) {
+    for (const auto& node : all.nodes()) {
+      if (node->op != Op::kParameter && node->op != Op::kConstant)
+        ++placement.free;
+    }
+  };
+  count(module);
+  for (const auto& body : plan.modules) count(*body);
   std::set<const Node*> placed;
   for (const lanes::PlanStep& step : plan.steps) {
     if (!step.kernel) {

@@ -51,7 +51,7 @@ class PartOrder {
       }
       Unit& unit = units_.emplace_back();
       unit.parts = {i};
-      unit.computes = step.kernel.has_value();
+      unit.computes = step.kernel != nullptr;
       unit.cycles =
           unit.computes
               ? step.kernel->expected_cycles
@@ -278,7 +278,7 @@ OrderedCollective ExchangingProgram::PlaceOf(
   OrderedCollective place;
   place.before = static_cast<int>(
       std::count_if(parts_.begin(), parts_.end(),
-                    [](const Part& p) { return p.step.kernel.has_value(); }));
+                    [](const Part& p) { return p.step.kernel != nullptr; }));
   for (size_t i = 0; i < parts_.size(); ++i) {
     const PlanStep& other = parts_[i].step;
     if (Share(own.inputs, other.outputs)) {

@@ -140,7 +140,7 @@ absl::Status ProductBlocks::AddCode(std::vector<uint64_t>& words) {
   for (size_t i = 0; i < std::min<size_t>(2, walk_.sections().size()); ++i) {
     kernels::Image::Part part = image_->PartOf(kDrains[i]);
     moved_[i] = static_cast<int64_t>(words.size()) - part.pc;
-    MoveCode(part.words, moved_[i]);
+    MoveCode(absl::MakeSpan(part.words), moved_[i]);
     words.insert(words.end(), part.words.begin(), part.words.end());
   }
   return absl::OkStatus();
