@@ -18,7 +18,7 @@
 namespace systole::lanes {
 
 // Most kernels of a loop: each has about twelve descriptors of 64 bytes.
-inline constexpr int64_t kMostKernels = 1 << 13;
+inline constexpr int64_t kMostKernels = 1 << 14;
 
 struct KnownLoop {
   TurnBody body;
