@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Measures how training steps scale over the cores of linked chips: cycles, share in programs that only exchange, efficiency.
+"""Measures how training steps scale over the cores of linked chips: cycles, efficiency, how much of the collectives kernels hide.
 
-Each step is divided by its batch, as jit and Keras divide it, and compiled for 1, 2, 4 and 8 cores. `systole run` then runs it with
+Each step is divided by its batch, as jit and Keras divide it, and compiled for 1, 2, 4 and 8 cores. `systole profile` then runs it with
 random inputs, of a block's parameters and data with values as a network has them. Weak scaling: every core has the same batch, and as
 many cycles are ideal. Strong scaling: the batch of one core is divided, and so should the cycles be.
 
@@ -128,18 +128,27 @@ def write_program(args, step, count, batch, folder):
 def measure(args, step, count, batch):
     print(f"{step} on {count} cores, batch {batch} ...", end="\r", file=sys.stderr, flush=True)
     program = write_program(args, step, count, batch, args.output / f"{step}_{count}_{batch}")
-    words = [args.build / "bin/systole", "run", program, "--preset", args.preset, "--backend", "rtl", "--json", "--quiet"]
-    inputs = sorted(program.parent.glob("arg*.npy"))
-    words += [f"--input={path.stem}={path}" for path in inputs] or ["--random", "1"]
-    words += ["--devices", str(count)] if count > 1 else []
-    words += ["--check", program] if args.check else []
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    inputs = [f"--input={path.stem}={path}" for path in sorted(program.parent.glob("arg*.npy"))]
+    options = ["--preset", args.preset, "--devices", str(count), "--quiet"]
+    data = program.parent / "profile.json"
+    systole(args, "profile", program, *inputs, *options, "-o", data.with_suffix(".html"), "--json", data)
+    profile = json.loads(data.read_text())
+    data.unlink()  # which the page has, too
+    exact = None
+    if args.check:
+        checked = systole(args, "run", program, *(inputs or ["--random", "1"]), *options, "--backend", "rtl", "--json", "--check", program)
+        exact = json.loads(checked)["check"]["bit_exact"]
+    cores = [core["exchanges"] for core in profile.get("cores", [])]
+    return {"step": step, "cores": count, "batch": batch, "cycles": profile["programs"][0]["cycles"],
+            "exchange": sum(core["cycles"] for core in cores) / count, "alone": sum(core["alone"] for core in cores) / count,
+            "programs": max(len(program["starts"]) for program in profile["programs"]), "bit_exact": exact}
+
+
+def systole(args, command, *words):
+    done = subprocess.run([args.build / "bin/systole", command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"scaling: {done.stderr.strip()}")
-    run = json.loads(done.stdout)
-    elapsed = run["elapsed_cycles"] or run["cycles"]
-    return {"step": step, "cores": count, "batch": batch, "cycles": elapsed, "exchange": run["exchange_cycles"] / count,
-            "programs": run["programs"], "host_cpu_seconds": run["host_cpu_seconds"], "bit_exact": (run["check"] or {}).get("bit_exact")}
+    return done.stdout
 
 
 def main():
@@ -175,7 +184,7 @@ def main():
     except OSError as error:
         parser.error(f"--output {args.output}: {error.strerror}")
     rows = []
-    print(f"{'step':12} {'scaling':7} {'cores':>5} {'batch':>6} {'cycles':>12} {'exchange':>12} {'efficiency':>11} {'programs':>9}  to the bit", flush=True)
+    print(f"{'step':12} {'scaling':7} {'cores':>5} {'batch':>6} {'cycles':>12} {'efficiency':>11} {'in collectives':>15} {'hidden':>7} {'programs':>9}  to the bit", flush=True)
     for step in args.steps.split(","):
         own = STEPS[step][1]
         for kind in ("weak", "strong") if args.scaling == "both" else (args.scaling,):
@@ -187,9 +196,10 @@ def main():
                 ideal = first["cycles"] if kind == "weak" else first["cycles"] * first["cores"] / count
                 row["efficiency"] = ideal / row["cycles"]
                 rows.append(row)
+                hidden = f"{1 - row['alone'] / row['exchange']:.1%}" if row["exchange"] else "-"
                 exact = {None: "-", True: "yes", False: "no"}[row["bit_exact"]]
-                print(f"{step:12} {kind:7} {count:5} {batch:6} {row['cycles']:12,} {row['exchange'] / row['cycles']:12.1%} {row['efficiency']:11.1%} "
-                      f"{row['programs'] // count:9,}  {exact}", flush=True)
+                print(f"{step:12} {kind:7} {count:5} {batch:6} {row['cycles']:12,} {row['efficiency']:11.1%} "
+                      f"{row['exchange'] / row['cycles']:15.1%} {hidden:>7} {row['programs']:9,}  {exact}", flush=True)
     (args.output / "scaling.json").write_text(json.dumps(rows, indent=1) + "\n")
 
 

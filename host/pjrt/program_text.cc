@@ -86,11 +86,15 @@ std::string GroupsText(const ir::HloCollectiveAttributes& a, int64_t size) {
                       count, "x", size, "xi64>");
 }
 
-// The attributes of a collective of one operand in StableHLO, and before them
-// the region in which it combines; "" if it has no such form.
+// The attributes of a collective in StableHLO, and before them the region in
+// which it combines; "" if it has no such form. Sums and gathers may have
+// several operands of one type.
 std::string CollectiveText(const Node& node) {
   const auto& a = node.attr<ir::HloCollectiveAttributes>();
-  if (node.operands.size() != 1 || node.results() != 1 ||
+  const bool several =
+      node.op == Op::kHloAllReduce || node.op == Op::kHloAllGather;
+  if ((node.results() != 1 && !several) ||
+      static_cast<int>(node.operands.size()) != node.results() ||
       a.replica_groups.empty())
     return "";
   std::string region, more;

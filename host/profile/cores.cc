@@ -62,11 +62,55 @@ std::vector<bool> CollectivesOf(const Program& program) {
   return collectives;
 }
 
-uint64_t CollectiveCycles(const JoinedCores& joined, size_t core) {
-  const std::vector<LayerCycles>& layers = joined.cores[core].analysis.layers;
-  uint64_t sum = 0;
-  for (size_t l = 0; l < layers.size(); ++l)
-    sum += joined.collectives[core][l] ? layers[l].cycles : 0;
+ExchangeCycles ExchangesOf(const JoinedCores& joined, size_t core) {
+  const Program& program = joined.cores[core].program;
+  const Recording& recording = joined.cores[core].recording;
+  const std::vector<bool>& collectives = joined.collectives[core];
+  // How many begin less how many end, by cycle.
+  struct Change {
+    int exchanges = 0, kernels = 0;
+  };
+  std::map<uint64_t, Change> changes;
+  for (size_t d = 0; d < program.descriptors.size(); ++d) {
+    const DescriptorTimes& times = recording.descriptors[d];
+    if (times.end == 0 ||
+        compiler::QueueOf(program.descriptors[d]) == isa::Queue::kNone)
+      continue;
+    const size_t layer = compiler::TagOf(program.descriptors[d]);
+    const auto of = layer < collectives.size() && collectives[layer]
+                        ? &Change::exchanges
+                        : &Change::kernels;
+    ++(changes[times.start].*of);
+    --(changes[times.end + 1].*of);
+  }
+  for (const std::vector<Span>& spans : recording.spans) {
+    for (size_t i = 0; i < spans.size(); ++i) {
+      if (spans[i].why() != Cause::kFlagCore) continue;
+      ++changes[spans[i].start].exchanges;
+      --changes[i + 1 < spans.size() ? spans[i + 1].start : recording.cycles]
+            .exchanges;
+    }
+  }
+  ExchangeCycles sum;
+  Change now;
+  uint64_t since = 0;
+  for (const auto& [cycle, change] : changes) {
+    if (now.exchanges > 0) sum.all += cycle - since;
+    if (now.exchanges > 0 && now.kernels == 0) sum.alone += cycle - since;
+    now.exchanges += change.exchanges;
+    now.kernels += change.kernels;
+    since = cycle;
+  }
+  return sum;
+}
+
+ExchangeCycles ExchangesOf(const JoinedCores& joined) {
+  ExchangeCycles sum;
+  for (size_t core = 0; core < joined.cores.size(); ++core) {
+    const ExchangeCycles of = ExchangesOf(joined, core);
+    sum.all += of.all;
+    sum.alone += of.alone;
+  }
   return sum;
 }
 

@@ -92,8 +92,15 @@ class CoresRecorder {
 // kInternal: what a chip sent over a link is not what its neighbour received.
 absl::Status CheckLinks(const JoinedCores& joined);
 
-// Cycles of a core's collectives that its kernels do not hide.
-uint64_t CollectiveCycles(const JoinedCores& joined, size_t core);
+// Cycles of a core in which its collectives are under way: a descriptor of one
+// is at work, or a unit waits for another core.
+struct ExchangeCycles {
+  uint64_t all = 0;
+  uint64_t alone = 0;  // of them: no descriptor of a kernel is at work
+};
+ExchangeCycles ExchangesOf(const JoinedCores& joined, size_t core);
+// Sums over all cores.
+ExchangeCycles ExchangesOf(const JoinedCores& joined);
 
 // All cores' layers of one name, operation and shape as one.
 struct MergedCores {

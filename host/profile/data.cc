@@ -240,8 +240,14 @@ Json CoresJson(const JoinedCores& cores, const Preset& preset) {
                  {"busy_cycles", kBusyCycles},
                  {"traffic", Json::array()}}},
                {"findings", Json::array()}};
-  for (size_t c = 0; c < cores.cores.size(); ++c)
-    json["cores"].push_back({{"core", c}, {"chip", c / preset.chip.cores}});
+  for (size_t c = 0; c < cores.cores.size(); ++c) {
+    const ExchangeCycles exchanges = ExchangesOf(cores, c);
+    json["cores"].push_back(
+        {{"core", c},
+         {"chip", c / preset.chip.cores},
+         {"exchanges",
+          {{"cycles", exchanges.all}, {"alone", exchanges.alone}}}});
+  }
   for (const Round& round : cores.rounds) {
     json["rounds"]["first"].push_back(round.first);
     json["rounds"]["cycles"].push_back(round.cycles);

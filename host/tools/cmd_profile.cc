@@ -71,9 +71,11 @@ absl::Status TryFiles(const ProfileArgs& args) {
       {"--perfetto", args.perfetto},
       {"--xspace", args.xspace},
       {"--json", args.json}};
-  if (absl::Status s =
-          CheckDistinct({args.page, args.perfetto, args.xspace, args.json},
-                        {args.run.model, args.run.firmware});
+  std::vector<std::string> read = {args.run.model, args.run.firmware};
+  for (const std::string& input : args.run.inputs)
+    read.push_back(input.substr(input.find('=') + 1));
+  if (absl::Status s = CheckDistinct(
+          {args.page, args.perfetto, args.xspace, args.json}, read);
       !s.ok())
     return s;
   for (const auto& [option, path] : files) {
@@ -259,12 +261,30 @@ absl::Status ProfileProgram(const ProfileArgs& args, const Program& file) {
                 (*device)->preset(), programs, recorder, *run);
 }
 
-absl::Status CheckOneDevice(const ProfileArgs& args) {
-  if (args.run.devices == 1) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(args.run.model,
-                   ": --devices is for StableHLO; programs and "
-                   "models of int8 layers run on one device"));
+// Options that only modules have.
+absl::Status CheckNoModule(const ProfileArgs& args) {
+  if (args.run.devices != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(args.run.model,
+                     ": --devices is for StableHLO; programs and "
+                     "models of int8 layers run on one device"));
+  }
+  if (!args.run.inputs.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(args.run.model,
+                     ": --input is for StableHLO, float and ONNX models; "
+                     "programs and models of int8 layers are profiled on "
+                     "random values"));
+  }
+  return absl::OkStatus();
+}
+
+// " --random 1", or the files.
+std::string InputOptions(const RunArgs& args) {
+  std::string text = args.inputs.empty() ? " --random 1" : "";
+  for (const std::string& input : args.inputs)
+    absl::StrAppend(&text, " --input ", ShellWord(input));
+  return text;
 }
 
 absl::Status RunProfile(const ProfileArgs& args) {
@@ -274,7 +294,7 @@ absl::Status RunProfile(const ProfileArgs& args) {
     const auto program = ReadProgram(args.run.model);
     if (!program.ok()) return program.status();
     if (program->FindSection(runtime::kModelSection) == nullptr) {
-      if (absl::Status s = CheckOneDevice(args); !s.ok()) return s;
+      if (absl::Status s = CheckNoModule(args); !s.ok()) return s;
       return ProfileProgram(args, *program);
     }
   }
@@ -285,8 +305,9 @@ absl::Status RunProfile(const ProfileArgs& args) {
         args.run, *module, [&] { return TryFiles(args); },
         [&](profile::Profile& profile, const RunStats& sum) {
           profile.command = absl::StrCat(
-              ToolWord(), " run ", ShellWord(args.run.model), " --random 1",
-              ModuleOptionsText(args.run.module), " --seed ", args.run.seed,
+              ToolWord(), " run ", ShellWord(args.run.model),
+              InputOptions(args.run), ModuleOptionsText(args.run.module),
+              " --seed ", args.run.seed,
               profile.cores == nullptr
                   ? ""
                   : absl::StrCat(" --devices ", profile.programs.size()),
@@ -299,7 +320,7 @@ absl::Status RunProfile(const ProfileArgs& args) {
           CheckModuleArgs(args.run.model, ModuleKind::kNone, args.run.module);
       !s.ok())
     return s;
-  if (absl::Status s = CheckOneDevice(args); !s.ok()) return s;
+  if (absl::Status s = CheckNoModule(args); !s.ok()) return s;
   return ProfileModel(args);
 }
 
@@ -338,6 +359,11 @@ void AddProfileCommand(CLI::App& app, Action& chosen) {
   AddProcessesOption(*sub, args->run.processes);
   AddModuleOptions(*sub, args->run.module);
   AddFirmwareOption(*sub, args->run.firmware);
+  sub->add_option("-i,--input", args->run.inputs,
+                  "Input of a StableHLO, float or ONNX model: FILE.npy, or "
+                  "NAME=FILE.npy for each of several inputs. Without it, "
+                  "inputs are random")
+      ->check(FileName());
   sub->add_option("--seed", args->run.seed, "Seed of the random inputs")
       ->check(Seed())
       ->capture_default_str();

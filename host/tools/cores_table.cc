@@ -16,6 +16,7 @@ namespace systole::tools {
 namespace {
 
 using profile::Cause;
+using profile::ExchangeCycles;
 using profile::Finding;
 
 constexpr size_t kMostLayers = 100;  // layers
@@ -28,10 +29,18 @@ std::string PercentOf(uint64_t part, uint64_t all) {
                  static_cast<double>(std::max<uint64_t>(all, 1)));
 }
 
+// The share of cycles in collectives in which kernels run.
+std::string HiddenText(const ExchangeCycles& exchanges) {
+  return exchanges.all == 0
+             ? "-"
+             : PercentOf(exchanges.all - exchanges.alone, exchanges.all);
+}
+
 std::string CoreTable(const profile::JoinedCores& joined,
                       const Preset& preset) {
-  Table table({"core", "chip", "programs", "in kernels", "in collectives",
-               "no program", "waits for other cores", "of peak"});
+  Table table({"core", "chip", "programs", "in kernels", "in collectives alone",
+               "no program", "waits for other cores", "of peak",
+               "in collectives", "along with kernels"});
   for (size_t c = 0; c < joined.cores.size(); ++c) {
     const profile::Joined& core = joined.cores[c];
     uint64_t waits = 0, idle = 0;
@@ -39,17 +48,18 @@ std::string CoreTable(const profile::JoinedCores& joined,
       if (f.root_cause == Cause::kFlagCore) waits += f.cycles;
       if (f.root_cause == Cause::kIdle) idle += f.cycles;
     }
-    const uint64_t collectives = profile::CollectiveCycles(joined, c);
+    const ExchangeCycles exchanges = profile::ExchangesOf(joined, c);
     int64_t macs = 0;
     for (const LayerInfo& layer : core.program.layers) macs += layer.macs;
     table.Add(
         {absl::StrCat(c), absl::StrCat(c / preset.chip.cores),
          Grouped(core.starts.size()),
-         Grouped(joined.cycles - idle - collectives), Grouped(collectives),
-         Grouped(idle), Grouped(waits),
+         Grouped(joined.cycles - idle - exchanges.alone),
+         Grouped(exchanges.alone), Grouped(idle), Grouped(waits),
          Percent(static_cast<double>(macs) /
                  (static_cast<double>(std::max<uint64_t>(joined.cycles, 1)) *
-                  static_cast<double>(preset.macs_per_cycle())))});
+                  static_cast<double>(preset.macs_per_cycle()))),
+         Grouped(exchanges.all), HiddenText(exchanges)});
   }
   return table.ToString();
 }
@@ -149,21 +159,25 @@ std::string CoresTables(const profile::JoinedCores& joined,
                         const Preset& preset) {
   const size_t chips =
       (joined.cores.size() + preset.chip.cores - 1) / preset.chip.cores;
-  // Of the core with most.
-  uint64_t exchanges = 0;
-  int64_t collectives = 0;
-  for (size_t c = 0; c < joined.cores.size(); ++c) {
-    const std::vector<bool>& of = joined.collectives[c];
-    exchanges = std::max(exchanges, profile::CollectiveCycles(joined, c));
+  const auto cores = static_cast<int64_t>(joined.cores.size());
+  int64_t collectives = 0;  // of the core with most
+  for (const std::vector<bool>& of : joined.collectives)
     collectives =
         std::max<int64_t>(collectives, std::count(of.begin(), of.end(), true));
-  }
   std::string text = absl::StrFormat(
-      "%d cores of %d chip%s: %s cycles from begin to end, %s of them (%s) in "
-      "%d collective%s\n\n",
-      joined.cores.size(), chips, chips == 1 ? "" : "s", Grouped(joined.cycles),
-      Grouped(exchanges), PercentOf(exchanges, joined.cycles), collectives,
-      collectives == 1 ? "" : "s");
+      "%d cores of %d chip%s: %s cycles from begin to end", cores, chips,
+      chips == 1 ? "" : "s", Grouped(joined.cycles));
+  if (collectives > 0) {
+    const ExchangeCycles exchanges = profile::ExchangesOf(joined);
+    absl::StrAppendFormat(
+        &text,
+        "\n%s of them (%s), the mean of the cores, in %d collective%s: %s of "
+        "these along with kernels",
+        Grouped(exchanges.all / cores),
+        PercentOf(exchanges.all, joined.cycles * cores), collectives,
+        collectives == 1 ? "" : "s", HiddenText(exchanges));
+  }
+  absl::StrAppend(&text, "\n\n");
   absl::StrAppend(&text, CoreTable(joined, preset));
   const bool sent =
       std::any_of(joined.links.begin(), joined.links.end(),

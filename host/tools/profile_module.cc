@@ -11,6 +11,7 @@
 #include "host/profile/module_recorder.h"
 #include "host/runtime/board.h"
 #include "host/tools/interrupt.h"
+#include "host/tools/module_inputs.h"
 #include "host/tools/module_program.h"
 #include "host/tools/report.h"
 #include "systole/target.h"
@@ -24,6 +25,7 @@ struct Job {
   const RunArgs& args;
   const Preset& preset;
   runtime::WholeProgram program;
+  std::vector<ir::Literal> inputs;
   Progress& progress;
 };
 
@@ -36,14 +38,11 @@ absl::StatusOr<std::string> RunFor(Job& job, runtime::ClientOptions options) {
   options.devices = job.program.devices;
   auto client = runtime::Client::Create(options);
   if (!client.ok()) return client.status();
-  std::vector<ir::Literal> inputs;
-  for (const ir::Node* input : job.program.module->inputs())
-    inputs.push_back(RandomOf(input->type, args.seed + inputs.size()));
   auto executable =
       (*client)->Compile(job.program.DeviceModule(), job.program.grid());
   if (!executable.ok()) return executable.status();
-  const auto outputs =
-      runtime::RunOnce(job.program, **executable, **client, std::move(inputs));
+  const auto outputs = runtime::RunOnce(job.program, **executable, **client,
+                                        std::move(job.inputs));
   if (Interrupted()) {
     return InterruptedError(
         absl::StrCat("in the program ", args.model, "; nothing is written"));
@@ -144,6 +143,15 @@ absl::Status ProfileModuleFile(const RunArgs& args, ModuleKind kind,
   if (!program.ok()) return program.status();
   if (absl::Status s = CheckLinked(args, program->devices, **preset); !s.ok())
     return s;
+  RunArgs once = args;
+  once.random = args.inputs.empty() ? 1 : 0;
+  auto inputs = ReadInputs(once, *program->module);
+  if (!inputs.ok()) return inputs.status();
+  if (inputs->runs.size() != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(args.model, ": a profile is of one run, --input has ",
+                     inputs->runs.size()));
+  }
   if (absl::Status s = check_files(); !s.ok()) return s;
 
   Progress progress(args.quiet);
@@ -153,7 +161,8 @@ absl::Status ProfileModuleFile(const RunArgs& args, ModuleKind kind,
       DeviceOptionsOf(args, std::string((*preset)->name), progress, 1);
   if (!device.ok()) return device.status();
   options.device = *std::move(device);
-  Job job{args, **preset, *std::move(program), progress};
+  Job job{args, **preset, *std::move(program), std::move(inputs->runs[0]),
+          progress};
   return job.program.devices == 1
              ? ProfileOne(job, std::move(options), finish)
              : ProfileCores(job, std::move(options), finish);

@@ -18,8 +18,8 @@ namespace systole::tools {
 using FinishProfile =
     std::function<absl::Status(profile::Profile& profile, const RunStats& sum)>;
 
-// args.model on random inputs of args.seed. check_files: whether what is to be
-// written can be, before the run.
+// args.model on args.inputs, or else on random ones of args.seed. check_files:
+// whether what is to be written can be, before the run.
 absl::Status ProfileModuleFile(const RunArgs& args, ModuleKind kind,
                                const std::function<absl::Status()>& check_files,
                                const FinishProfile& finish);

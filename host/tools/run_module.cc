@@ -17,6 +17,7 @@
 #include "host/runtime/client.h"
 #include "host/tools/interrupt.h"
 #include "host/tools/module_check.h"
+#include "host/tools/module_inputs.h"
 #include "host/tools/module_parts.h"
 #include "host/tools/report.h"
 #include "host/tools/run.h"
@@ -27,11 +28,6 @@ namespace {
 
 using ir::Literal;
 using Json = nlohmann::ordered_json;
-
-struct Inputs {
-  std::vector<std::vector<Literal>> runs;  // values of each input
-  bool stacked = false;                    // outputs have an axis for the runs
-};
 
 struct Results {
   std::vector<std::vector<Literal>> outputs;  // of each output, run by run
@@ -56,71 +52,6 @@ absl::Status CheckOptions(const RunArgs& args, ModuleKind kind) {
   return absl::OkStatus();
 }
 
-const std::string& StoredOf(const ir::Node& input) {
-  return input.attr<ir::ParameterAttributes>().stored;
-}
-
-std::vector<std::string> InputNames(const ir::Module& module) {
-  std::vector<std::string> names;
-  for (const ir::Node* input : module.inputs()) names.push_back(input->name);
-  return names;
-}
-
-absl::StatusOr<Inputs> InputsOf(const RunArgs& args, const ir::Module& module) {
-  Inputs inputs;
-  const std::vector<std::string> names = InputNames(module);
-  const bool none = names.empty() && args.inputs.empty();
-  if (!none && (args.random > 0) == !args.inputs.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        args.model, ": give either --input or --random; inputs: ",
-        absl::StrJoin(
-            module.inputs(), ", ", [](std::string* out, const ir::Node* input) {
-              absl::StrAppend(out, input->name, " ",
-                              ValuesText(input->type, StoredOf(*input)));
-            })));
-  }
-  if (args.inputs.empty()) {
-    inputs.stacked = args.random > 1;
-    inputs.runs.resize(std::max<int64_t>(args.random, 1));
-    uint64_t seed = args.seed;
-    for (std::vector<Literal>& run : inputs.runs) {
-      for (const ir::Node* input : module.inputs())
-        run.push_back(RandomOf(input->type, seed++));
-    }
-    return inputs;
-  }
-  const auto files = FilesFor(names, args.inputs, "--input");
-  if (!files.ok()) return files.status();
-  for (size_t i = 0; i < names.size(); ++i) {
-    const std::string& file = (*files)[i];
-    if (file.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("no file for the input '", names[i], "'"));
-    }
-    const auto array = npy::Read(file);
-    if (!array.ok()) return array.status();
-    auto values = FromArray(*array, module.inputs()[i]->type,
-                            StoredOf(*module.inputs()[i]));
-    if (!values.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          file, ": input '", names[i], "': ", values.status().message()));
-    }
-    if (values->runs.empty() ||
-        (i > 0 && (values->runs.size() != inputs.runs.size() ||
-                   values->stacked != inputs.stacked))) {
-      return absl::InvalidArgumentError(absl::StrFormat(
-          "%s: %d runs, %s", file, values->runs.size(),
-          values->runs.empty() ? "at least 1 is needed"
-                               : "another number than of the first input"));
-    }
-    inputs.stacked = values->stacked;
-    inputs.runs.resize(values->runs.size());
-    for (size_t run = 0; run < values->runs.size(); ++run)
-      inputs.runs[run].push_back(std::move(values->runs[run]));
-  }
-  return inputs;
-}
-
 // With the file in front, for the module's name may be any.
 absl::Status Named(const RunArgs& args, const absl::Status& status) {
   return absl::Status(status.code(),
@@ -130,7 +61,8 @@ absl::Status Named(const RunArgs& args, const absl::Status& status) {
 absl::StatusOr<Results> RunAll(const RunArgs& args, Progress& progress,
                                const runtime::WholeProgram& program,
                                runtime::Executable& executable,
-                               runtime::Client& client, const Inputs& inputs) {
+                               runtime::Client& client,
+                               const ModuleInputs& inputs) {
   Results results;
   results.outputs.resize(executable.results().size());
   for (size_t run = 0; run < inputs.runs.size(); ++run) {
@@ -175,8 +107,8 @@ absl::Status CheckFiles(const RunArgs& args,
 
 void PrintTable(const RunArgs& args, const std::string& preset,
                 const runtime::WholeProgram& program,
-                const runtime::Executable& executable, const Inputs& inputs,
-                const Results& results) {
+                const runtime::Executable& executable,
+                const ModuleInputs& inputs, const Results& results) {
   const ir::Module& module = executable.module();
   std::printf("%s on %s, %s, %d run(s)\n\n", Printable(args.model).c_str(),
               args.backend.c_str(), preset.c_str(),
@@ -239,7 +171,7 @@ void PrintTable(const RunArgs& args, const std::string& preset,
 
 Json ToJson(const RunArgs& args, const std::string& preset,
             const runtime::WholeProgram& program,
-            const runtime::Executable& executable, const Inputs& inputs,
+            const runtime::Executable& executable, const ModuleInputs& inputs,
             const Results& results, const std::vector<std::string>& files,
             const GoldenCheck* check) {
   const runtime::CoreWork& work = results.work;
@@ -292,7 +224,7 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   auto program = ReadModuleProgram(args.model, kind, args.module,
                                    static_cast<int>(args.devices));
   if (!program.ok()) return OneLine(program.status());
-  const auto inputs = InputsOf(args, *program->module);
+  const auto inputs = ReadInputs(args, *program->module);
   if (!inputs.ok()) return OneLine(inputs.status());
   std::vector<std::string> names;
   for (const ir::Output& output : program->module->outputs)

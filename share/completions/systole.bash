@@ -60,7 +60,7 @@ _systole() {
     "run":--precision) _systole_words "default high highest"; return ;;
     "profile":--preset) _systole_words "nano edge v1 mini v2 lite board8 board minichip v2chip edgechip litechip"; return ;;
     "profile":--batch | "profile":--devices | "profile":--processes | "profile":--seed) COMPREPLY=(); return ;;
-    "profile":--signature | "profile":--firmware | "profile":-o | "profile":--output | "profile":--perfetto | "profile":--xspace | "profile":--json | "profile":--input-shape | "profile":--dim | "profile":--fix) _systole_files ""; return ;;
+    "profile":--signature | "profile":--firmware | "profile":-i | "profile":--input | "profile":-o | "profile":--output | "profile":--perfetto | "profile":--xspace | "profile":--json | "profile":--input-shape | "profile":--dim | "profile":--fix) _systole_files ""; return ;;
     "profile":--precision) _systole_words "default high highest"; return ;;
     "bench":--preset) _systole_words "nano edge v1 board8 board edgechip"; return ;;
     "bench":--batch | "bench":--starts | "bench":--seed) COMPREPLY=(); return ;;
@@ -99,7 +99,7 @@ _systole() {
   esac
   case "$command" in
     "run") if [[ $cur == -* ]]; then _systole_words "-h --help --backend --preset --batch --stall --threads --flip --firmware --seed --checked --json --quiet --reports --host-operators --verbose --signature --processes -i --input --random --devices -o --output --float --reset-variables --check --tensors --precision --input-shape --dim --fix --memory --second --dump --model --digits --images --trace --trace-layer --trace-window --trace-run --trace-core --waves"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
-    "profile") if [[ $cur == -* ]]; then _systole_words "-h --help --preset --batch --devices --processes --verbose --signature --firmware --seed -o --output --perfetto --xspace --json --quiet --precision --input-shape --dim --fix"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
+    "profile") if [[ $cur == -* ]]; then _systole_words "-h --help --preset --batch --devices --processes --verbose --signature --firmware -i --input --seed -o --output --perfetto --xspace --json --quiet --precision --input-shape --dim --fix"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
     "bench") if [[ $cur == -* ]]; then _systole_words "-h --help --preset --batch --backend --model --digits --reports --compare --starts --seed --json --quiet"; else _systole_files ""; fi ;;
     "train") if [[ $cur == -* ]]; then _systole_words "-h --help --backend --preset --steps --rate --seed --data --test --digits --test-digits --test-images --eval-every --goal --check --compare --host-operators --stop --save --resume --reports --verbose --json --quiet --trace --trace-layer --trace-window --trace-run --trace-core --waves"; else _systole_folders; fi ;;
     "compile") if [[ $cur == -* ]]; then _systole_words "-h --help -o --output --preset --batch --loops --keep-intermediates --print-ir --print-ir-after --print-constants --host-operators --signature --verbose --json"; else _systole_files ".safetensors .tflite"; fi ;;

@@ -69,6 +69,7 @@ complete -c systole -n '__fish_seen_subcommand_from profile' -l processes -x -d 
 complete -c systole -n '__fish_seen_subcommand_from profile' -l verbose -d 'Of a model that is refused, list everything that stands in the way'
 complete -c systole -n '__fish_seen_subcommand_from profile' -l signature -r -F -d 'The signature of a TensorFlow Lite model to use'
 complete -c systole -n '__fish_seen_subcommand_from profile' -l firmware -r -F -d 'Run this firmware (ELF file) on the scalar unit instead of the built-in one, on presets with a scalar unit (docs/firmware.md) (rtl)'
+complete -c systole -n '__fish_seen_subcommand_from profile' -s i -l input -r -F -d 'Input of a StableHLO, float or ONNX model'
 complete -c systole -n '__fish_seen_subcommand_from profile' -l seed -x -d 'Seed of the random inputs'
 complete -c systole -n '__fish_seen_subcommand_from profile' -s o -l output -r -F -d 'The page to write (HTML)'
 complete -c systole -n '__fish_seen_subcommand_from profile' -l perfetto -r -F -d 'Also write a trace for ui.perfetto.dev, in its own format'

@@ -98,6 +98,53 @@ def mixed(v):
 assert np.array_equal(jax.jit(mixed)(v), (x / 64 + 1) * 2)
 """
 
+# Moves by jax.memory.Space: in loops, branches, shard_map, gradients; donation.
+SPACES = """
+import warnings
+Space = jax.memory.Space
+a, b = jax.device_put(x, host), jax.device_put(x, device)
+same(jax.device_put(b, Space.Host), x, "pinned_host"), same(jax.device_put(a, Space.Device), x, "device")
+up, down = (lambda v: jax.device_put(v, Space.Host)), (lambda v: jax.device_put(v, Space.Device))
+same(jax.jit(lambda v: up(v * 2))(b), x * 2, "pinned_host"), same(jax.jit(lambda v: down(v) * 2)(a), x * 2, "device")
+same(jax.jit(lambda v: down(up(v * 2)) + 1)(b), x * 2 + 1, "device"), same(jax.jit(lambda v: v)(a), x, "pinned_host")
+tree = jax.jit(lambda v: {"here": v + 1, "there": up(v), "number": up(v.sum())})(b)
+same(tree["here"], x + 1, "device"), same(tree["there"], x, "pinned_host"), same(tree["number"], 2016, "pinned_host")
+whole = NamedSharding(mesh, P(), memory_kind="pinned_host")
+same(jax.jit(lambda v: v + 1, out_shardings=whole)(b), x + 1, "pinned_host"), same(jax.jit(jax.vmap(lambda v: up(v + 1)))(b), x + 1, "pinned_host")
+same(jax.jit(lambda v: lax.cond(v[0, 1] > 0, lambda v: up(v * 2), lambda v: up(v * 3), v))(b), x * 2, "pinned_host")
+tiles = lambda f, spec: jax.jit(jax.shard_map(f, mesh=mesh, in_specs=P("d"), out_specs=spec))
+same(tiles(lambda v: down(v) * 2, P("d"))(a), x * 2, "device"), same(tiles(lambda v: up(lax.psum(v.sum(0), "d")), P())(b), x.sum(0), "pinned_host")
+# Layers' weights on the host, each on the device while it is used; what each layer gives goes to the host.
+ws = jax.device_put(np.random.default_rng(1).normal(size=(3, 8, 8)).astype(np.float32), whole)
+def layers(ws, v, move): return lax.scan(lambda v, w: (jnp.tanh(v @ move(w)), up(v) if move is down else v), v, ws)
+last, stacked = jax.jit(lambda ws, v: layers(ws, v, down))(ws, b / 64)
+last_here, stacked_here = jax.jit(lambda ws, v: layers(ws, v, lambda w: w))(jax.device_put(ws, whole.with_memory_kind("device")), b / 64)
+same(last, np.asarray(last_here), "device"), same(stacked, np.asarray(stacked_here), "pinned_host")
+slope = jax.jit(jax.grad(lambda ws, v: (layers(ws, v, down)[0] ** 2).sum()))
+same(slope(ws, b / 64), np.asarray(slope(jax.device_put(ws, whole.with_memory_kind("device")), b / 64)), "pinned_host")
+assert np.abs(slope(ws, b / 64)).min(axis=(1, 2)).min() > 0
+# A donated array is no more, whether a result can take its place or is in the other memory.
+def donated(function, kind, sharding):
+  v = jax.device_put(x, sharding)
+  with warnings.catch_warnings(record=True) as found:
+    warnings.simplefilter("always")
+    same(jax.jit(function, donate_argnums=0)(v), x + 1, kind)
+  assert v.is_deleted() and not found, (sharding, found)
+donated(lambda v: up(down(v) + 1), "pinned_host", host), donated(lambda v: up(v + 1), "pinned_host", device), donated(lambda v: down(v) + 1, "device", host)
+m = jax.jit(lambda v: up(v * 2)).lower(b).compile().memory_analysis()
+assert (m.host_output_size_in_bytes, m.output_size_in_bytes) == (x.nbytes // len(devices), 0), m
+# Policies of checkpoint change no bit.
+name = jax.ad_checkpoint.checkpoint_name
+layer = lambda v, w: name(jnp.tanh(name(v @ w, "product")), "output")
+loss = lambda f: jax.jit(jax.grad(lambda ws, v: (lax.scan(lambda v, w: (f(v, w), None), v, ws)[0] ** 2).sum()))
+policies, ws = jax.checkpoint_policies, jax.device_put(ws, whole.with_memory_kind("device"))
+wanted = np.asarray(loss(layer)(ws, b / 64))
+for saved, moved in (["product"], ["output"]), ([], ["product", "output"]):
+  offload = policies.save_and_offload_only_these_names(names_which_can_be_saved=saved, names_which_can_be_offloaded=moved, offload_src="device", offload_dst="pinned_host")
+  same(loss(jax.checkpoint(layer, policy=offload))(ws, b / 64), wanted, "device")
+same(loss(jax.checkpoint(layer, policy=policies.offload_dot_with_no_batch_dims("device", "pinned_host")))(ws, b / 64), wanted, "device")
+"""
+
 # Each takes 0.4 of what values may have; six are there.
 LARGE = """
 size = int(0.2 * devices[0].memory_stats()["bytes_limit"]) // 4096
@@ -127,6 +174,8 @@ put = lambda *shape: jax.device_put(np.ones(shape, np.float32), device)
 def text(f, *a): return jax.jit(f).lower(*a).compile().as_text()
 print(text(lambda v, w: jnp.tanh(v.T @ v) * w, put(8, 4), np.float32(2)))
 print(text(lambda z: (z * 1j, lax.fori_loop(0, z.size, lambda i, c: c + 1, 0)), np.ones(3, np.complex64)))
+sums = jax.shard_map(lambda a, b: (lax.psum(a, "d"), lax.psum(b.T, "d"), lax.all_gather(b, "d"), lax.all_gather(a * 2, "d")), mesh=mesh, in_specs=P("d"), out_specs=P(), check_vma=False)
+print(text(sums, put(8, 4), put(8, 6)))
 f = jax.jit(lambda v: v @ v.T).lower(np.ones((8, 4), np.float32)).compile()
 print(f.cost_analysis())
 """
@@ -154,7 +203,7 @@ class Memories(unittest.TestCase):
 
     def test_values(self):
         for more in ({"devices": 1}, {"devices": 4}, {"devices": 4, "SYSTOLE_PRESET": "minichip"}):
-            self.value(ARRAYS + PROGRAMS + OFFLOAD, SYSTOLE_FALLBACK="error", **more)
+            self.value(ARRAYS + PROGRAMS + OFFLOAD + SPACES, SYSTOLE_FALLBACK="error", **more)
 
     def test_arrays_on_the_host_leave_the_memory_to_programs(self):
         self.assertEqual(self.value("KIND = 'pinned_host'" + LARGE), "done")
@@ -170,6 +219,7 @@ class Memories(unittest.TestCase):
     def test_text_and_costs(self):
         out = self.value(TEXT, 4, SYSTOLE_PRESET="minichip")
         for pattern in (r"num_partitions=4", r" = f32\[4,4\]\{1,0\} all-reduce\(.*replica_groups=\{\{0,1,2,3\}\}.*to_apply=", r" = f32\[4,4\]\S* tanh\(", r" multiply\(",
+                        r" = \(f32\[2,4\]\{1,0\}, f32\[6,2\]\{1,0\}\) all-reduce\(", r" = \(f32\[4,2,6\]\{2,1,0\}, f32\[4,2,4\]\{2,1,0\}\) all-gather\(",
                         'custom_call_target="hlo.matrix_product"', r"<script>:\d+:\d+ .*dot_general", r"c64\[3\]\{0\} custom-call\(.*complex.join",
                         'custom_call_target="hlo.while"', "hlo.add"):
             self.assertRegex(out, pattern)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Systole contributors
-"""Programs of eight devices (parallel_programs.py) against eight devices of JAX's CPU.
+"""Programs of eight devices (parallel_programs.py, sharded_programs.py) against eight devices of JAX's CPU.
 
 Usage: .venv-jax/bin/python tests/pjrt/parallel_test.py --build build [unittest's arguments]
 """
@@ -20,12 +20,13 @@ BUILD = ROOT / "build"
 SWEEP = f"""
 import sys
 sys.path.insert(0, {str(ROOT / "tests" / "pjrt")!r})
-import parallel_programs, sweep
+import parallel_programs, sharded_programs, sweep
+PROGRAMS = {{**parallel_programs.PROGRAMS, **sharded_programs.PROGRAMS}}
 jax.config.update("jax_default_matmul_precision", "highest")
 def wanted(name):
-  with jax.default_device(jax.devices("cpu")[0]): return parallel_programs.PROGRAMS[name](jax.devices("cpu"))
+  with jax.default_device(jax.devices("cpu")[0]): return PROGRAMS[name](jax.devices("cpu"))
 
-sweep.sweep(parallel_programs.PROGRAMS, wanted, lambda name: parallel_programs.PROGRAMS[name](jax.devices()), ONLY)
+sweep.sweep(PROGRAMS, wanted, lambda name: PROGRAMS[name](jax.devices()), ONLY)
 """
 
 

@@ -53,8 +53,8 @@ class CoresTest(Profiled):
         return subprocess.run(["node", "-e", script, *map(str, arguments)], check=True, stdout=subprocess.PIPE, text=True, cwd=self.folder).stdout
 
     def test_tables(self):
-        self.assertRegex(self.printed, rf"on minichip, 4 cores of 2 chips: {self.cycles:,} cycles from begin to end, [\d,]+ of them \(\d+\.\d %\) "
-                         r"in 1 collective\n")
+        self.assertRegex(self.printed, rf"on minichip, 4 cores of 2 chips: {self.cycles:,} cycles from begin to end\n[\d,]+ of them \(\d+\.\d %\), "
+                         r"the mean of the cores, in 1 collective: \d+\.\d % of these along with kernels\n")
         cores = [[int(n.replace(",", "")) for n in line] for line in re.findall(r"^(\d) +(\d) +([\d,]+) +([\d,]+) +([\d,]+) +([\d,]+) +([\d,]+) ",
                                                                               self.printed, re.M)]
         self.assertEqual([(core[0], core[1]) for core in cores], [(0, 0), (1, 0), (2, 1), (3, 1)])
@@ -63,6 +63,7 @@ class CoresTest(Profiled):
             self.assertEqual(programs, len(self.programs[core]["starts"]))
             self.assertLess(0, waits)
             self.assertLess(0, collectives)
+            self.assertEqual(collectives, self.data["cores"][core]["exchanges"]["alone"])
             self.assertEqual(chip, self.data["cores"][core]["chip"])
         self.assertRegex(self.printed, r"\nchip 1 X- +[\d,]+ ")
         self.assertRegex(self.printed, r"\nspmd.all_reduce\S* +\S*all_reduce +4 +[\d,]+ ")

@@ -188,11 +188,49 @@ TEST_F(CoresTest, CollectivesBesideKernels) {
   EXPECT_THAT(joined->cores[1].starts, ElementsAre(4));
   EXPECT_THAT(joined->collectives[0], ElementsAre(false));
   EXPECT_THAT(joined->collectives[1], ElementsAre(false, true, true, true));
-  EXPECT_EQ(CollectiveCycles(*joined, 0), 0);
-  uint64_t of_layers = 0;
-  for (int l = 1; l < 4; ++l)
-    of_layers += joined->cores[1].analysis.layers[l].cycles;
-  EXPECT_EQ(CollectiveCycles(*joined, 1), of_layers);
+  EXPECT_EQ(ExchangesOf(*joined, 0).all, 0);
+}
+
+// Kernels from cycle 10 to 29 and 50 to 54, a collective from 20 to 39 and 45
+// to 48; it waits for another core from 36 to 42, and the end of the program,
+// too.
+TEST(ExchangesTest, HiddenIsWhatRunsAlongWithKernels) {
+  JoinedCores joined;
+  joined.cycles = 100;
+  joined.collectives = {{false, true}};
+  Joined& core = joined.cores.emplace_back();
+  core.program.layers.resize(2);
+  const auto at = [&](int layer, uint64_t start, uint64_t end) {
+    isa::Load load;
+    load.header.tag = static_cast<uint16_t>(layer);
+    core.program.descriptors.push_back(load.Encode());
+    core.recording.descriptors.push_back({start, start, end, {}});
+  };
+  at(0, 10, 29);
+  at(0, 15, 20);
+  at(1, 20, 39);
+  at(1, 45, 48);
+  at(0, 50, 54);
+  at(1, 60, 0);  // not complete
+  core.program.descriptors.push_back(isa::Halt().Encode());
+  core.recording.descriptors.push_back({70, 70, 99, {}});
+  core.recording.cycles = 100;
+  const auto span = [](uint64_t start, Cause cause) {
+    return Span{start, static_cast<uint64_t>(cause), 0};
+  };
+  core.recording.spans[static_cast<int>(Unit::kLoad)] = {
+      span(0, Cause::kWork), span(36, Cause::kFlagCore),
+      span(43, Cause::kFlagSend)};
+  core.recording.spans[kSequencer] = {span(0, Cause::kDone),
+                                      span(96, Cause::kFlagCore)};
+  EXPECT_EQ(ExchangesOf(joined, 0).all, 20 + 3 + 4 + 4);
+  EXPECT_EQ(ExchangesOf(joined, 0).alone, 10 + 3 + 4 + 4);
+  joined.collectives.push_back({true, true});  // no kernel
+  joined.cores.push_back(core);
+  EXPECT_EQ(ExchangesOf(joined, 1).all, 33 + 4 + 5 + 4);
+  EXPECT_EQ(ExchangesOf(joined, 1).alone, 33 + 4 + 5 + 4);
+  EXPECT_EQ(ExchangesOf(joined).all, 31 + 46);
+  EXPECT_EQ(ExchangesOf(joined).alone, 21 + 46);
 }
 
 // What a chip sends to the right comes in at the left of its neighbour.

@@ -44,6 +44,14 @@ if (process.argv[4] === "--cores") {
     assert.strictEqual(t.kernels + t.collectives + t.idle, all, `core ${c}`);
     assert.strictEqual(t.idle, data.programs[c].totals[0][idle], `core ${c}: cycles without a program`);
     assert(t.collectives > 0 && t.waits > 0 && t.waits < all, `core ${c} waits for others in a collective`);
+    // Cycle by cycle: what is at work, and who waits for another core.
+    const p = data.programs[c], d = p.descriptors, exchanges = new Uint8Array(all), kernels = new Uint8Array(all);
+    d.row.forEach((row, i) => { if (row >= 0) (p.layers[d.layer[i]].collective ? exchanges : kernels).fill(1, d.start[i], d.end[i] + 1); });
+    p.spans.forEach((spans) => {
+      for (let i = 0, at = 0; i < spans.length; at += spans[i], i += 2) if (data.causes[spans[i + 1]] === "flag of another core") exchanges.fill(1, at, at + spans[i]);
+    });
+    assert.strictEqual(t.under_way, exchanges.filter((e) => e).length, `core ${c}: cycles in collectives`);
+    assert.strictEqual(t.collectives, exchanges.filter((e, cycle) => e && !kernels[cycle]).length, `core ${c}: cycles in collectives alone`);
   });
   const layers = page.layersByCore(data);
   data.programs.forEach((p, c) => assert.strictEqual(layers.reduce((sum, l) => sum + l.cycles[c], 0), p.layers.reduce((sum, l) => sum + l.cycles, 0)));

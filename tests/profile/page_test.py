@@ -183,6 +183,22 @@ class PageTest(Profiled):
         self.assertGreaterEqual(max(times), descriptors["end"][index])
         self.assertLess(max(times) - min(times), descriptors["end"][index] - descriptors["head"][index] + 100)
 
+    def test_inputs(self):
+        """Values of a file; the command in the page names it. One run alone; an input is not overwritten."""
+        folder, source = pathlib.Path(self.folder.name), ROOT / "tests/data/stablehlo/exp.mlirbc"
+        for name, runs in (("one.npy", ()), ("three.npy", (3,))):
+            header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {(*runs, 4, 8)}}}".ljust(117) + "\n"
+            (folder / name).write_bytes(b"\x93NUMPY\x01\x00\x76\x00" + header.encode() + bytes(4 * 32 * (runs or (1,))[0]))
+        profile = lambda *words: subprocess.run([SYSTOLE, "profile", source, "--quiet", *words], cwd=folder, stdout=subprocess.PIPE,
+                                                stderr=subprocess.STDOUT, text=True, check=False)
+        done = profile("--input", "one.npy", "-o", "i.html", "--json", "i.json")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        command = json.loads((folder / "i.json").read_text())["command"]
+        self.assertIn(" --input one.npy ", command)
+        self.assertNotIn("--random", command)
+        self.assertIn("a profile is of one run, --input has 3", profile("--input", "three.npy").stdout)
+        self.assertIn("one.npy: is an input; a result would overwrite it", profile("--input", "arg0=one.npy", "-o", "one.npy").stdout)
+
     def test_stablehlo(self):
         """Its programs are joined: each kernel is a layer, and the commands record the one that is meant."""
         folder = pathlib.Path(self.folder.name)

@@ -123,6 +123,31 @@ TEST(CollectiveOrderTest, ShortOnesGoBetweenStretches) {
   EXPECT_THAT(order.kernels, ElementsAre(0, 50, 160, 230));
 }
 
+// The links pause before what the next kernel needs, if there is time.
+TEST(CollectiveOrderTest, NoneHoldsUpWhatTheNextKernelNeeds) {
+  std::vector<lanes::OrderedCollective> collectives(4);
+  for (int i = 0; i < 3; ++i) collectives[i] = {0, 4, {}, 100};
+  collectives[3] = {1, 2, {}, 10};
+  const lanes::CollectiveOrder order =
+      lanes::OrderCollectives({50, 180, 300, 60}, collectives);
+  EXPECT_THAT(order.order, ElementsAre(0, 3, 1, 2));
+  EXPECT_THAT(order.starts, ElementsAre(50, 240, 340, 230));
+  EXPECT_THAT(order.kernels, ElementsAre(0, 50, 240, 540));
+}
+
+// Of the same stretches, those between which nothing else is exchanged are one.
+TEST(CollectiveOrderTest, StretchesThatFollowEachOtherAreOneTurn) {
+  std::vector<lanes::OrderedCollective> collectives(4);
+  for (int i = 0; i < 3; ++i) collectives[i] = {0, 4, {}, 100};
+  collectives[3] = {1, 2, {}, 10};
+  const lanes::CollectiveOrder order =
+      lanes::OrderCollectives({50, 80, 70, 60}, collectives);
+  EXPECT_THAT(lanes::TurnsOf(order, {0, 0, 0, 1}),
+              ElementsAre(ElementsAre(0), ElementsAre(3), ElementsAre(1, 2)));
+  EXPECT_THAT(lanes::TurnsOf(order, {0, 1, 2, 3}).size(), 4);
+  EXPECT_TRUE(lanes::TurnsOf({}, {}).empty());
+}
+
 TEST(CollectiveOrderTest, OneNeedsAnother) {
   std::vector<lanes::OrderedCollective> collectives(2);
   collectives[0] = {-1, 1, {}, 30};

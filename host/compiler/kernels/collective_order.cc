@@ -10,6 +10,7 @@ namespace systole::lanes {
 namespace {
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+constexpr int kNone = -1;
 
 class Turns {
  public:
@@ -29,9 +30,10 @@ class Turns {
         ends_.push_back(now);
         continue;
       }
-      Fill(now);
+      const int next = NextAfter(k);
+      Fill(now, HasTime(k) && IsAwaited(next, now) ? next : kNone);
       for (size_t c = 0; c < collectives_.size(); ++c) {
-        if (collectives_[c].before > NextAfter(k)) continue;
+        if (collectives_[c].before > next) continue;
         now = std::max(now, Take(c));
       }
       order_.kernels[k] = now;
@@ -39,7 +41,7 @@ class Turns {
       ends_.push_back(now);
     }
     done_kernels_ = static_cast<int>(cycles_.size());
-    Fill(kNever);
+    Fill(kNever, kNone);
     return std::move(order_);
   }
 
@@ -61,6 +63,23 @@ class Turns {
     }
     return at;
   }
+  // Whether a kernel needs one that is ready no sooner.
+  bool IsAwaited(int kernel, int64_t now) const {
+    for (size_t c = 0; c < collectives_.size(); ++c) {
+      if (!IsDone(c) && collectives_[c].before <= kernel && ReadyAt(c) == now)
+        return true;
+    }
+    return false;
+  }
+  // Whether the links may pause: the kernels that are left take longer than the
+  // collectives.
+  bool HasTime(size_t kernel) const {
+    int64_t left = 0;
+    for (size_t k = kernel; k < cycles_.size(); ++k) left += cycles_[k];
+    for (size_t c = 0; c < collectives_.size(); ++c)
+      left -= IsDone(c) ? 0 : collectives_[c].cycles;
+    return left >= 0;
+  }
   // Those that a kernel needs now, and what they need. Returns the end.
   int64_t Take(size_t c) {
     if (IsDone(c)) return order_.starts[c] + collectives_[c].cycles;
@@ -74,8 +93,9 @@ class Turns {
     order_.order.push_back(static_cast<int>(c));
     free_ = at + collectives_[c].cycles;
   }
-  // Those that can start until then.
-  void Fill(int64_t until) {
+  // Those that can start until then, and also end, but for those that the
+  // kernel `awaited` needs.
+  void Fill(int64_t until, int awaited) {
     while (true) {
       using Key = std::tuple<int64_t, int, size_t>;
       Key best{kNever, 0, 0};
@@ -83,6 +103,9 @@ class Turns {
         if (IsDone(c)) continue;
         const int64_t ready = ReadyAt(c);
         if (ready == kNever) continue;
+        if (awaited != kNone && collectives_[c].before > awaited &&
+            std::max(ready, free_) + collectives_[c].cycles > until)
+          continue;
         best = std::min(best,
                         Key{std::max(ready, free_), collectives_[c].before, c});
       }
@@ -106,6 +129,17 @@ CollectiveOrder OrderCollectives(
     const std::vector<int64_t>& cycles,
     const std::vector<OrderedCollective>& collectives) {
   return Turns(cycles, collectives).Run();
+}
+
+std::vector<std::vector<int>> TurnsOf(const CollectiveOrder& order,
+                                      const std::vector<int>& of) {
+  std::vector<std::vector<int>> turns;
+  for (const int next : order.order) {
+    if (turns.empty() || of[turns.back().back()] != of[next])
+      turns.emplace_back();
+    turns.back().push_back(next);
+  }
+  return turns;
 }
 
 }  // namespace systole::lanes

@@ -27,10 +27,16 @@ struct CollectiveOrder {
 
 // cycles: of kernels, which run one after the other; 0: beside the one before.
 // The links do one collective at a time. A kernel waits for those that come
-// before it; otherwise, those go first that a kernel needs first.
+// before it; otherwise, those go first that a kernel needs first. If the links
+// have time, none starts that would hold up one that the next kernel needs.
 CollectiveOrder OrderCollectives(
     const std::vector<int64_t>& cycles,
     const std::vector<OrderedCollective>& collectives);
+
+// The collectives in their order, those together that are stretches of one and
+// follow each other. of: the number of what each is a stretch of.
+std::vector<std::vector<int>> TurnsOf(const CollectiveOrder& order,
+                                      const std::vector<int>& of);
 
 }  // namespace systole::lanes
 

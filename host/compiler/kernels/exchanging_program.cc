@@ -18,20 +18,24 @@ namespace {
 using compiler::CollectivePart;
 using compiler::CollectiveSpec;
 
-// Of a stretch: others that are needed first wait for its end. Measured on
-// litechip, as the slack: stretches of 20,000 cycles and a slack of 300 or
-// 3,000 are one to three percent slower.
+// Of a stretch: others that are needed first wait for its end.
 constexpr int64_t kStretchCycles = 6000;
 // Cores come apart while they compute: longer collectives do not wait for each
 // piece of others as soon as it can be there.
 constexpr int64_t kLongCycles = 10000, kSlack = 1000;
+// Beside kernels a longer one takes about so many times as long as alone.
+constexpr int64_t kBeside = 2;
+
+int64_t CyclesBeside(const CollectivePart& collective) {
+  const int64_t alone = collective.cycles();
+  return alone > kLongCycles ? kBeside * alone : alone;
+}
 
 bool Has(const std::vector<int>& slots, int slot) {
   return std::count(slots.begin(), slots.end(), slot) > 0;
 }
 bool Share(const std::vector<int>& a, const std::vector<int>& b) {
-  return std::any_of(a.begin(), a.end(),
-                     [&](int slot) { return Has(b, slot); });
+  return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
 }
 
 using Parts = std::vector<ExchangingProgram::Part>;
@@ -52,11 +56,10 @@ class PartOrder {
       Unit& unit = units_.emplace_back();
       unit.parts = {i};
       unit.computes = step.kernel != nullptr;
-      unit.cycles =
-          unit.computes
-              ? step.kernel->expected_cycles
-              : CollectivePart(exchanges.Of(*step.node, 0)->spec, preset)
-                    .cycles();
+      unit.cycles = unit.computes
+                        ? step.kernel->expected_cycles
+                        : CyclesBeside(CollectivePart(
+                              exchanges.Of(*step.node, 0)->spec, preset));
     }
     for (size_t u = 0; u < units_.size(); ++u) {
       for (size_t v = 0; v < u; ++v)
@@ -169,7 +172,7 @@ ExchangingProgram::ExchangingProgram(std::vector<Part> parts,
     own.in.assign(part.operands.begin(), part.operands.begin() + vectors);
     own.out.assign(part.operands.begin() + vectors, part.operands.end());
     own.scratch_bytes = collective.scratch_bytes();
-    own.cycles = collective.cycles();
+    own.cycles = CyclesBeside(collective);
     own.scratch = static_cast<int>(bytes_.size());
     bytes_.push_back(own.scratch_bytes);
   }
@@ -276,9 +279,7 @@ OrderedCollective ExchangingProgram::PlaceOf(
     const std::vector<std::vector<int>>& stretches) const {
   const PlanStep& own = parts_[part].step;
   OrderedCollective place;
-  place.before = static_cast<int>(
-      std::count_if(parts_.begin(), parts_.end(),
-                    [](const Part& p) { return p.step.kernel != nullptr; }));
+  place.before = static_cast<int>(kernels().size());
   for (size_t i = 0; i < parts_.size(); ++i) {
     const PlanStep& other = parts_[i].step;
     if (Share(own.inputs, other.outputs)) {
@@ -293,6 +294,48 @@ OrderedCollective ExchangingProgram::PlaceOf(
   return place;
 }
 
+std::vector<ExchangingProgram::Turn> ExchangingProgram::TurnsOf(
+    const std::vector<int>& number, const std::vector<CollectivePart>& members,
+    std::vector<LinkedKernel>& kernels) const {
+  std::vector<Turn> stretches;
+  std::vector<OrderedCollective> places;
+  std::vector<int> of;  // the part of each stretch
+  std::vector<std::vector<int>> of_part(parts_.size());
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (parts_[i].step.kernel) continue;
+    const int64_t cycles = std::max<int64_t>(1, collectives_[number[i]].cycles);
+    const int64_t count = members[number[i]].steps();
+    const int64_t step = std::max<int64_t>(1, count * kStretchCycles / cycles);
+    const OrderedCollective place = PlaceOf(i, number, of_part);
+    for (int64_t at = 0; at < count; at += step) {
+      const int64_t end = std::min(at + step, count);
+      of_part[i].push_back(static_cast<int>(places.size()));
+      of.push_back(static_cast<int>(i));
+      places.push_back(place);
+      places.back().cycles = std::max<int64_t>(1, cycles * (end - at) / count);
+      stretches.push_back({i, {at, end}, {}});
+    }
+  }
+  std::vector<int64_t> cycles;
+  for (const LinkedKernel& kernel : kernels)
+    cycles.push_back(kernel.beside ? 0 : kernel.kernel->expected_cycles);
+  const CollectiveOrder order = OrderCollectives(cycles, places);
+  for (size_t k = 0; k < kernels.size(); ++k)
+    kernels[k].start = order.kernels[k];
+  std::vector<Turn> turns;
+  for (const std::vector<int>& joined : lanes::TurnsOf(order, of)) {
+    const OrderedCollective& place = places[joined.front()];
+    Turn& turn = turns.emplace_back(stretches[joined.front()]);
+    turn.stretch.end = stretches[joined.back()].stretch.end;
+    turn.linked.after = place.after;
+    turn.linked.before = place.before;
+    turn.linked.start = order.starts[joined.front()];
+    if (collectives_[number[turn.part]].cycles <= kLongCycles) continue;
+    for (const int s : joined) turn.linked.cycles += places[s].cycles;
+  }
+  return turns;
+}
+
 absl::StatusOr<KernelProgram> ExchangingProgram::For(
     int process, const std::vector<int>& cores, int columns) const {
   if (absl::Status s = Check(); !s.ok()) return s;
@@ -304,15 +347,15 @@ absl::StatusOr<KernelProgram> ExchangingProgram::For(
   // Values that are parts of vectors, by operand.
   std::vector<int> value_of(bytes_.size());
   std::iota(value_of.begin(), value_of.end(), 0);
-  std::vector<Exchanges::Member> members;
-  int collectives = 0;
+  std::vector<CollectivePart> members;
   for (size_t i = 0; i < parts_.size(); ++i) {
     if (parts_[i].step.kernel) continue;
-    const Collective& own = collectives_[number[i] = collectives++];
-    members.push_back(MemberOf(own, process));
+    const Collective& own =
+        collectives_[number[i] = static_cast<int>(members.size())];
+    const Exchanges::Member member = MemberOf(own, process);
+    members.emplace_back(OnCores(member.spec, cores, columns), preset_);
     for (size_t v = 0; v < own.out.size(); ++v) {
-      const int64_t offset =
-          members.back().position * members.back().part_bytes[v];
+      const int64_t offset = member.position * member.part_bytes[v];
       if (offset == 0) continue;
       const auto made = static_cast<int>(bytes_.size() + operand_parts.size());
       operand_parts.push_back({made, own.out[v], offset});
@@ -329,42 +372,25 @@ absl::StatusOr<KernelProgram> ExchangingProgram::For(
     for (const int operand : parts_[i].operands)
       kernel.operands.push_back(value_of[operand]);
   }
-  std::vector<std::vector<int>> stretches(parts_.size());
   std::vector<KernelProgram> programs;
   std::vector<LinkedCollective> linked;
-  for (size_t i = 0; i < parts_.size(); ++i) {
-    if (parts_[i].step.kernel) continue;
-    const Collective& own = collectives_[number[i]];
-    const Exchanges::Member& member = members[number[i]];
-    const CollectivePart collective(OnCores(member.spec, cores, columns),
-                                    preset_);
-    const int64_t count = collective.steps();
-    const int64_t cycles = own.cycles;
-    const int64_t length = std::max<int64_t>(
-        1, count * kStretchCycles / std::max<int64_t>(cycles, 1));
-    const int64_t slack = cycles > kLongCycles ? kSlack : 0;
-    const OrderedCollective place = PlaceOf(i, number, stretches);
-    for (int64_t at = 0; at < count; at += length) {
-      const compiler::Stretch stretch{at, std::min(at + length, count)};
-      auto program = CompileCollective(collective, member.position,
-                                       (*partners)[cores[process]], stretch,
-                                       slack, preset_);
-      if (!program.ok()) return program.status();
-      programs.push_back(*std::move(program));
-      stretches[i].push_back(static_cast<int>(linked.size()));
-      LinkedCollective& part = linked.emplace_back();
-      part.tag = static_cast<int>(kernels.size()) + number[i];
-      part.place = place;
-      part.place.cycles =
-          std::max<int64_t>(1, cycles * (stretch.end - stretch.begin) / count);
-      for (const int operand : own.in)
-        part.operands.push_back(value_of[operand]);
-      part.operands.insert(part.operands.end(), own.out.begin(), own.out.end());
-      part.operands.push_back(own.scratch);
-      const size_t each = part.operands.size();
-      for (size_t k = 0; k < each * (collective.group().size() - 1); ++k)
-        part.operands.push_back(own.others + static_cast<int>(k));
-    }
+  for (const Turn& turn : TurnsOf(number, members, kernels)) {
+    const int n = number[turn.part];
+    const Collective& own = collectives_[n];
+    auto program =
+        CompileCollective(members[n], MemberOf(own, process).position,
+                          (*partners)[cores[process]], turn.stretch,
+                          own.cycles > kLongCycles ? kSlack : 0, preset_);
+    if (!program.ok()) return program.status();
+    programs.push_back(*std::move(program));
+    LinkedCollective& part = linked.emplace_back(turn.linked);
+    part.tag = static_cast<int>(kernels.size()) + n;
+    for (const int operand : own.in) part.operands.push_back(value_of[operand]);
+    part.operands.insert(part.operands.end(), own.out.begin(), own.out.end());
+    part.operands.push_back(own.scratch);
+    const size_t each = part.operands.size();
+    for (size_t k = 0; k < each * (members[n].group().size() - 1); ++k)
+      part.operands.push_back(own.others + static_cast<int>(k));
   }
   for (size_t c = 0; c < linked.size(); ++c) linked[c].kernel = &programs[c];
   return Link(kernels, bytes_, preset_, linked, operand_parts);

@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "host/compiler/collectives/collective_spec.h"
+#include "host/compiler/kernels/collective_order.h"
 #include "host/compiler/kernels/device_plan.h"
 #include "host/compiler/kernels/kernel_link.h"
 #include "host/compiler/kernels/kernel_program.h"
@@ -93,6 +94,19 @@ class ExchangingProgram {
   // By core: see compiler::MemberRoom.
   using Partners = std::map<int, std::map<int, int>>;
   absl::StatusOr<Partners> PartnersOf(const std::vector<int>& cores) const;
+  // A stretch of a collective, whose pieces come one after the other: nothing
+  // else is exchanged in between. linked: when.
+  struct Turn {
+    size_t part = 0;
+    compiler::Stretch stretch;
+    LinkedCollective linked;
+  };
+  // number: of each part, among kernels or collectives. Sets when the kernels
+  // are expected to start.
+  std::vector<Turn> TurnsOf(
+      const std::vector<int>& number,
+      const std::vector<compiler::CollectivePart>& members,
+      std::vector<LinkedKernel>& kernels) const;
   OrderedCollective PlaceOf(
       size_t part, const std::vector<int>& number,
       const std::vector<std::vector<int>>& stretches) const;

@@ -92,38 +92,32 @@ Order WithCollectives(const Order& kernels,
                       const std::vector<LinkedKernel>& linked,
                       const std::vector<LinkedCollective>& collectives,
                       const Preset& preset) {
-  std::vector<int64_t> cycles;
-  for (const LinkedKernel& kernel : linked)
-    cycles.push_back(kernel.beside ? 0 : kernel.kernel->expected_cycles);
-  std::vector<OrderedCollective> places;
-  for (const LinkedCollective& collective : collectives)
-    places.push_back(collective.place);
-  const CollectiveOrder turns = OrderCollectives(cycles, places);
   // Of each kernel, the place behind its last step, and how many collectives
   // come before it.
   std::vector<size_t> ends(linked.size(), 0), needed(linked.size(), 0);
   for (size_t i = 0; i < kernels.size(); ++i) ends[kernels[i].kernel] = i + 1;
   for (size_t k = 0; k < linked.size(); ++k) {
-    for (size_t n = 0; n < turns.order.size(); ++n) {
-      if (places[turns.order[n]].before <= static_cast<int>(k))
-        needed[k] = n + 1;
-    }
+    for (size_t c = 0; c < collectives.size(); ++c)
+      if (collectives[c].before <= static_cast<int>(k)) needed[k] = c + 1;
   }
   Order all;
   size_t at = 0;  // of the kernels' steps
   const auto append_kernel = [&] { all.push_back(kernels[at++]); };
-  for (size_t n = 0; n < turns.order.size(); ++n) {
-    const int c = turns.order[n];
-    const int after = places[c].after;
+  for (size_t c = 0; c < collectives.size(); ++c) {
+    const int after = collectives[c].after;
     while (after >= 0 && at < ends[after]) append_kernel();
     const std::vector<int64_t> starts =
         StartsOf(*collectives[c].kernel, preset);
+    // Its steps are spread over the cycles that it takes beside kernels.
+    const int64_t alone =
+        std::max<int64_t>(1, collectives[c].kernel->expected_cycles);
+    const int64_t cycles = std::max(alone, collectives[c].cycles);
     for (size_t i = 0; i < starts.size(); ++i) {
-      const int64_t start = turns.starts[c] + starts[i];
+      const int64_t start = collectives[c].start + starts[i] * cycles / alone;
       while (at < kernels.size()) {
         const Place& next = kernels[at];
-        if (needed[next.kernel] > n ||
-            turns.kernels[next.kernel] + next.start > start)
+        if (needed[next.kernel] > c ||
+            linked[next.kernel].start + next.start > start)
           break;
         append_kernel();
       }

@@ -11,7 +11,6 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "host/compiler/kernels/collective_order.h"
 #include "host/compiler/kernels/kernel_program.h"
 #include "systole/gen/presets.h"
 
@@ -24,15 +23,19 @@ struct LinkedKernel {
   // It neither depends on the kernel before nor shares buffers and code with
   // it: their descriptors alternate.
   bool beside = false;
+  int64_t start = 0;  // expected, if there are collectives
 };
 
 // A collective, or a stretch of one, that runs along with the kernels. It
 // shares neither buffers nor instruction memory with them.
 struct LinkedCollective {
-  const KernelProgram* kernel;
+  const KernelProgram* kernel = nullptr;
   std::vector<int> operands;
   int tag = 0;  // of its descriptors
-  OrderedCollective place;
+  // It comes behind this kernel, -1: none, and before that one, or the end.
+  int after = -1, before = 0;
+  // Expected; the steps are spread over so many, if it takes fewer alone.
+  int64_t start = 0, cycles = 0;
 };
 
 // An operand that is a part of another one.
@@ -42,8 +45,9 @@ struct OperandPart {
 };
 
 // `bytes`: sizes of the program's operands. Descriptors have the number of
-// their kernel as tag. Parts have the last numbers of all. ResourceExhausted:
-// too many flags; link fewer kernels.
+// their kernel as tag. The collectives follow each other in their order. Parts
+// have the last numbers of all. ResourceExhausted: too many flags; link fewer
+// kernels.
 absl::StatusOr<KernelProgram> Link(
     const std::vector<LinkedKernel>& kernels, const std::vector<int64_t>& bytes,
     const Preset& preset, const std::vector<LinkedCollective>& collectives = {},

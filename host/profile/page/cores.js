@@ -6,21 +6,24 @@
 
 VIEWS["cores"] = (root, data, program, timeline) => {
   const all = program.cycles, { first, cycles, exchanges } = data.rounds;
-  const exchanging = cycles.reduce((sum, n, r) => sum + (exchanges[r] ? n : 0), 0), inCollectives = Math.max(...coreTimes(data).map((t) => t.collectives));
+  const exchanging = cycles.reduce((sum, n, r) => sum + (exchanges[r] ? n : 0), 0), every = coreTimes(data);
+  const under_way = every.reduce((sum, t) => sum + t.under_way, 0), alone = every.reduce((sum, t) => sum + t.collectives, 0);
   const chips = data.torus[0] * data.torus[1];
   root.append(make("p", {}, `${data.cores.length} cores of ${chips} chip${chips === 1 ? "" : "s"} (${data.torus.join(" x ")}): ${thousands(all)} cycles from begin to end, ` +
-    `${thousands(inCollectives)} of them (${percent(inCollectives, all)}) in collectives; ${exchanges.filter(Boolean).length} of ${first.length} sets of programs exchange values.`));
+    `${thousands(under_way / every.length)} of them (${percent(under_way, all * every.length)}), the mean of the cores, in collectives, ` +
+    `${percent(under_way - alone, under_way)} of these along with kernels; ${exchanges.filter(Boolean).length} of ${first.length} sets of programs exchange values.`));
   const names = { kernels: "working", collectives: "flag of another core", idle: "no program" };
-  const cores = coreTimes(data).map((times, c) => {
+  const cores = every.map((times, c) => {
     const bar = make("div", { class: "bar" });
     for (const [name, cause] of Object.entries(names)) {
       const colour = name === "collectives" ? COLLECTIVE_COLOUR : COLOURS[cause];
       bar.append(make("i", { style: `width:${100 * times[name] / all}%;background:${colour}`, title: `${name}: ${thousands(times[name])} cycles` }));
     }
-    return { class: "go", onclick: () => timeline.onCore(c), cells: [`core ${c}`, data.cores[c].chip, thousands(times.kernels), thousands(times.collectives), thousands(times.idle), thousands(times.waits), make("td", {}, bar)] };
+    return { class: "go", onclick: () => timeline.onCore(c), cells: [`core ${c}`, data.cores[c].chip, thousands(times.kernels), thousands(times.collectives), thousands(times.idle), thousands(times.waits),
+      thousands(times.under_way), percent(times.under_way - times.collectives, times.under_way), make("td", {}, bar)] };
   });
-  root.append(table(["core", "chip", "in kernels", "in collectives", "no program", "waits for other cores", text("", "th")], cores));
-  root.append(make("p", { class: "note" }, "Programs start in sets, and time goes on when each core has one: of a set, the longest counts. In collectives: cycles that kernels beside them do not hide. Waits for other cores: cycles that end at a flag of another core. Click a row for its core."));
+  root.append(table(["core", "chip", "in kernels", "in collectives alone", "no program", "waits for other cores", "in collectives", "along with kernels", text("", "th")], cores));
+  root.append(make("p", { class: "note" }, "Programs start in sets, and time goes on when each core has one: of a set, the longest counts. In collectives: a descriptor of one is at work, or a unit waits for another core; alone: no descriptor of a kernel is at work. Waits for other cores: cycles that end at a flag of another core. Click a row for its core."));
 
   if (data.links.traffic.some(({ sent }) => sent > 0)) {
     const rows = data.links.traffic.map(({ chip, link, sent, busiest, replays, credit_stalls }) => ({

@@ -180,14 +180,14 @@ function traceCommand(data, program, file, layer, what) {
   const core = data.cores ? ` --trace-core ${data.programs.indexOf(program)}` : "";
   return `${data.command} --trace ${file}.fst${core}${run > 0 ? ` --trace-run ${run}` : ""}${what && ` ${what}`}`;
 }
-// Of each core: cycles of its programs in kernels and in collectives that these do not hide, cycles without a program, and those that
-// wait for other cores.
+// Of each core: cycles in collectives alone, without a program and all others (kernels); those that wait for other cores; all in
+// collectives (under_way), along with kernels or not.
 function coreTimes(data) {
   const none = data.causes.indexOf("no program"), flag = data.causes.indexOf("flag of another core");
-  const sum = (list, cycles) => list.reduce((all, item) => all + cycles(item), 0);
-  return data.programs.map(({ cycles, layers, findings, totals }) => {
-    const idle = totals[0][none], collectives = sum(layers, (l) => (l.collective ? l.cycles : 0));
-    return { kernels: cycles - idle - collectives, collectives, idle, waits: sum(findings, (f) => (f.root_cause === flag ? f.cycles : 0)) };
+  return data.programs.map(({ cycles, findings, totals }, c) => {
+    const idle = totals[0][none], { cycles: under_way, alone } = data.cores[c].exchanges;
+    const waits = findings.reduce((all, f) => all + (f.root_cause === flag ? f.cycles : 0), 0);
+    return { kernels: cycles - idle - alone, collectives: alone, idle, waits, under_way };
   });
 }
 
