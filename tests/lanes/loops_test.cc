@@ -214,6 +214,10 @@ TEST_P(LoopsTest, CarriedValues) {
                                 Write("%t", "%d", "%gr", "%x"),
                             "%g, %b, %u, %t, %e")),
             1u);
+  // A line of the turn before the last one, which the next turn overwrites.
+  EXPECT_EQ(Check(FourTurns(Write("%u", "%c", "%gr", "%o"),
+                            "%g, %a, %u, %d, %e")),
+            1u);
   // An array that leaves the loop in another place than it came.
   EXPECT_EQ(Check(FourTurns(Write("%u", "%c", "%gr") + Write("%t", "%e", "%br"),
                             "%g, %b, %d, %u, %t")),
