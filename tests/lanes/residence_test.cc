@@ -69,6 +69,7 @@ TEST(ResidenceTest, Code) {
   // Two of three fit. One stays, while the others take turns.
   EXPECT_EQ(Found({&a, &b, &c, &a, &b, &c, &a, &b, &c}), 3);
   EXPECT_EQ(Found({&a, &all, &a, &all}), 0);
+  EXPECT_EQ(Found({&a, &d, &all, &d}), 0);
   EXPECT_EQ(Found({&a, &b, &a, &b}, 1800), 2);
   EXPECT_EQ(Found({&a, &b, &a, &b}, 1700), 0);
   const KernelProgram none =
