@@ -246,6 +246,11 @@ absl::StatusOr<std::vector<uint8_t>> Device::ReadTensor(
   return dense;
 }
 
+absl::StatusOr<std::vector<LinkInfo>> Device::Links() {
+  return absl::UnimplementedError(
+      absl::StrCat(backend(), ": has no links to read"));
+}
+
 absl::Status Device::Flip(const BitFlip&) {
   return absl::UnimplementedError(
       absl::StrCat(backend(), ": bits of its memory cannot be turned"));

@@ -12,23 +12,6 @@
 namespace systole::ir {
 namespace {
 
-// The region with one more parameter behind the others.
-Node* AddParameter(Module& region, const Type& type) {
-  const std::vector<Node*> inputs = region.inputs();
-  const auto& nodes = region.nodes();
-  const auto after = std::find_if(
-      nodes.begin(), nodes.end(),
-      [&](const auto& node) { return node.get() == inputs.back(); });
-  Node parameter{region.UniqueName("invariant"),
-                 Op::kParameter,
-                 type,
-                 {},
-                 ParameterAttributes{""}};
-  return after + 1 == nodes.end()
-             ? region.Add(std::move(parameter))
-             : region.InsertBefore((after + 1)->get(), std::move(parameter));
-}
-
 class Loop {
  public:
   Loop(Module& module, Node& loop)
@@ -92,8 +75,9 @@ class Loop {
         const Value value(node, i);
         if (!IsRead(value)) continue;
         loop_.operands.push_back(outside_.at(value));
-        AddParameter(*condition, value.type());
-        body_->ReplaceUses(value, AddParameter(*body_, value.type()));
+        condition->AddParameter("invariant", value.type());
+        body_->ReplaceUses(value,
+                           body_->AddParameter("invariant", value.type()));
       }
     }
     body_->RemoveUnused();

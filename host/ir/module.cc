@@ -77,6 +77,17 @@ Node* Module::InsertBefore(const Node* position, Node node) {
   return nodes_.insert(at, std::make_unique<Node>(std::move(node)))->get();
 }
 
+Node* Module::AddParameter(std::string_view base, const Type& type) {
+  const auto last =
+      std::find_if(nodes_.rbegin(), nodes_.rend(),
+                   [](const auto& node) { return node->op == Op::kParameter; });
+  Node parameter{
+      UniqueName(base), Op::kParameter, type, {}, ParameterAttributes{""}};
+  return last == nodes_.rbegin()
+             ? Add(std::move(parameter))
+             : InsertBefore(last.base()->get(), std::move(parameter));
+}
+
 void Module::MoveBefore(const Node* position, const Node* node) {
   const auto find = [&](const Node* wanted) {
     return std::find_if(nodes_.begin(), nodes_.end(), [&](const auto& other) {

@@ -115,6 +115,8 @@ class Module {
   Node* Add(Node node);
   // Inserts a node before another.
   Node* InsertBefore(const Node* position, Node node);
+  // Of a region, which has one at least: one more parameter behind the others.
+  Node* AddParameter(std::string_view base, const Type& type);
   // Moves a node before one that precedes it.
   void MoveBefore(const Node* position, const Node* node);
   // Keeps these nodes, in this order, and removes the others, which must be

@@ -47,8 +47,6 @@ struct LinkTraffic {
 // The most bytes of so many cycles in a row, which are some packets' time.
 inline constexpr uint64_t kBusyCycles = 4 * ProbeSink::kLinkCycles;
 uint64_t BusiestOf(const LinkTraffic& traffic);
-inline constexpr std::array<const char*, 4> kLinkNames = {"X+", "X-", "Y+",
-                                                          "Y-"};
 
 struct JoinedCores {
   Torus torus;

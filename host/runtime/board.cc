@@ -3,10 +3,10 @@
 #include "host/runtime/board.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "host/runtime/guarded.h"
 
 namespace systole::runtime {
@@ -154,48 +154,93 @@ uint64_t Board::TakeCycles() {
   return std::exchange(cycles_, 0);
 }
 
+std::string Board::NameOf(int core) const {
+  const auto on_chip = static_cast<int>(devices_[core]->preset().chip.cores);
+  const int chip = core / on_chip;
+  return absl::StrFormat("core %d (chip %d at column %d of row %d, core %d)",
+                         core, chip, chip % options_.torus.columns,
+                         chip / options_.torus.columns, core % on_chip);
+}
+
+bool Board::InVain(const Launch& launch) const {
+  const auto fault = devices_[launch.core]->fault();
+  if (!fault || fault->cause != isa::Fault::kWatchdog) return false;
+  // Of a flag that other cores post: links', then the chip's other core's.
+  return fault->address >= isa::kFirstLinkFlag &&
+         fault->address < isa::kNumFlags;
+}
+
+absl::Status Board::StartAll(const std::vector<Launch*>& launches) {
+  if (failed_) {
+    if (absl::Status s = devices_[0]->ResetAll(); !s.ok()) return s;
+    failed_ = false;
+  }
+  for (const Launch* launch : launches) {
+    absl::Status s = devices_[launch->core]->Start(*launch->program);
+    if (!s.ok())
+      return absl::Status(
+          s.code(), absl::StrCat(NameOf(launch->core), ": ", s.message()));
+  }
+  return absl::OkStatus();
+}
+
 uint64_t Board::RunAll(std::vector<Launch*> launches) {
   std::sort(launches.begin(), launches.end(),
             [](const Launch* a, const Launch* b) { return a->core < b->core; });
-  std::vector<absl::Status> started;
-  for (const Launch* launch : launches) {
-    started.push_back(Guarded(
-        [&] { return devices_[launch->core]->Start(*launch->program); }));
-  }
+  const absl::Status started = Guarded([&] { return StartAll(launches); });
   // The core that is recorded first, for its recording ends with its wait.
-  std::vector<size_t> order(launches.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_partition(order.begin(), order.end(), [&](size_t i) {
-    return !options_.trace.file.empty() &&
-           launches[i]->core == options_.trace.core;
+  std::vector<Launch*> order = launches;
+  std::stable_partition(order.begin(), order.end(), [&](const Launch* launch) {
+    return !options_.trace.file.empty() && launch->core == options_.trace.core;
   });
-  uint64_t cycles = 0;            // of the longest program
-  const Launch* first = nullptr;  // of those that failed by themselves
-  const auto in_vain = [&](const Launch& launch) {
-    const auto fault = devices_[launch.core]->fault();
-    return fault && fault->cause == isa::Fault::kWatchdog;
-  };
-  for (const size_t i : order) {
-    Launch& launch = *launches[i];
-    if (started[i].ok()) {
-      launch.end = Guarded([&] { return devices_[launch.core]->Wait(); });
-    } else {
-      launch.end = started[i];
+  uint64_t cycles = 0;  // of the longest program
+  for (Launch* launch : order) {
+    if (!started.ok()) {
+      launch->end = started;
+      failed_ = true;
+      continue;
     }
-    if (launch.end->ok())
-      cycles = std::max<uint64_t>(cycles, (*launch.end)->cycles);
-    if (!launch.end->ok() && first == nullptr && !in_vain(launch))
-      first = &launch;
+    launch->end = Guarded([&] { return devices_[launch->core]->Wait(); });
+    if (launch->end->ok()) {
+      cycles = std::max<uint64_t>(cycles, (*launch->end)->cycles);
+    } else {
+      failed_ = true;
+    }
   }
-  if (first == nullptr) return cycles;
-  const absl::Status cause = first->end->status();
-  for (Launch* launch : launches) {
-    if (launch->end->ok() || launch == first || !in_vain(*launch)) continue;
-    launch->end =
-        absl::Status(cause.code(),
-                     absl::StrCat("core ", first->core, ": ", cause.message()));
-  }
+  if (failed_ && started.ok()) Explain(launches);
   return cycles;
+}
+
+void Board::Explain(const std::vector<Launch*>& launches) {
+  Launch* first = nullptr;       // of those that failed by themselves
+  std::vector<Launch*> in_vain;  // the others
+  std::string waits;             // of those that the watchdog ended
+  int waiting = 0;
+  for (Launch* launch : launches) {
+    if (launch->end->ok()) continue;
+    const auto fault = devices_[launch->core]->fault();
+    if (fault && fault->cause == isa::Fault::kWatchdog) {
+      ++waiting;
+      absl::StrAppendFormat(&waits, "\n  %s: flag %d, descriptor %d, cycle %d",
+                            NameOf(launch->core), fault->address, fault->index,
+                            fault->cycle);
+    }
+    if (InVain(*launch)) {
+      in_vain.push_back(launch);
+    } else if (first == nullptr) {
+      first = launch;
+    }
+  }
+  const Launch* cause = first != nullptr ? first : in_vain.front();
+  const auto fault = devices_[cause->core]->fault();
+  const bool all_wait =
+      waiting > 1 && fault && fault->cause == isa::Fault::kWatchdog;
+  const absl::Status named(
+      cause->end->status().code(),
+      absl::StrCat(NameOf(cause->core), ": ", cause->end->status().message(),
+                   all_wait ? "; cores that wait:" + waits : ""));
+  if (first != nullptr) first->end = named;
+  for (Launch* launch : in_vain) launch->end = named;
 }
 
 }  // namespace systole::runtime

@@ -62,8 +62,10 @@ class Board {
   // part for that time.
   absl::Status Access(int core, const std::function<absl::Status()>& access);
   // Runs a program that is in memory. Only for threads that have joined.
-  // Errors: those of Device::Start and Wait. If the core waits in vain for one
-  // whose program failed, the error says so.
+  // Errors: those of Device::Start and Wait, with the core. If the core waits
+  // in vain for one whose program failed, the error is that one's; if all wait
+  // in vain, it says for what each does. All cores and links are reset before
+  // the next programs start.
   absl::StatusOr<RunStats> Run(int core, const Program& program);
   // Sets of programs that have started together. While a thread works, the next
   // set stays the next one.
@@ -113,6 +115,11 @@ class Board {
   void ServeFirst(std::unique_lock<std::mutex>& lock);
   // Cycles of the longest.
   uint64_t RunAll(std::vector<Launch*> launches);
+  absl::Status StartAll(const std::vector<Launch*>& launches);
+  // Whether the program failed as it waits for a flag that another core posts.
+  bool InVain(const Launch& launch) const;
+  void Explain(const std::vector<Launch*>& launches);
+  std::string NameOf(int core) const;
 
   const std::string backend_;
   DeviceOptions options_;
@@ -123,6 +130,7 @@ class Board {
   int calling_ = 0;                  // of them, that are in a call
   std::set<std::thread::id> turns_;  // that have a turn and are in no call
   bool running_ = false;
+  bool failed_ = false;  // a program; nothing was reset since
   uint64_t cycles_ = 0;
   int64_t rounds_ = 0;
   std::vector<Launch*> launches_;  // that wait

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -55,16 +56,24 @@ void CountCollective(const Node& node, ModulePlacement& placement) {
 
 void Measure(const std::vector<const Node*>& nodes,
              const lanes::KernelCost& cost, const Preset& preset,
-             ModulePlacement& placement) {
+             ModulePlacement& placement,
+             std::map<const Node*, size_t>& numbers) {
   constexpr std::array<const char*, isa::kNumQueues> kUnits = {
       "loads", "weights", "the array", "the vector unit", "stores", "sends"};
-  PlacedKernel& kernel = placement.all_kernels.emplace_back();
-  kernel.name = nodes.back()->name;
-  kernel.cycles = cost.cycles;
   int64_t macs = 0;
   for (const Node* node : nodes)
     if (node->op == Op::kHloMatrixProduct) macs += MacsOf(*node);
-  kernel.bound = std::max(macs / preset.macs_per_cycle(), cost.memory_cycles);
+  placement.array.macs += macs;
+  const int64_t bound =
+      std::max(macs / preset.macs_per_cycle(), cost.memory_cycles);
+  const auto [number, added] =
+      numbers.emplace(nodes.back(), placement.all_kernels.size());
+  if (added) placement.all_kernels.emplace_back();
+  PlacedKernel& kernel = placement.all_kernels[number->second];
+  kernel.cycles += cost.cycles;
+  kernel.bound += bound;
+  if (!added) return;
+  kernel.name = nodes.back()->name;
   const auto most = std::max_element(cost.busy.begin(), cost.busy.end());
   kernel.limit = kUnits[most - cost.busy.begin()];
   if (cost.cycles > 0) {
@@ -75,11 +84,16 @@ void Measure(const std::vector<const Node*>& nodes,
 
 void Count(const ir::Module& module, const lanes::DevicePlan& plan,
            const Preset& preset, ModulePlacement& placement) {
-  for (const auto& node : module.nodes()) {
-    if (node->op != Op::kParameter && node->op != Op::kConstant)
-      ++placement.free;
-  }
+  const auto count = [&](const ir::Module& all) {
+    for (const auto& node : all.nodes()) {
+      if (node->op != Op::kParameter && node->op != Op::kConstant)
+        ++placement.free;
+    }
+  };
+  count(module);
+  for (const auto& body : plan.modules) count(*body);
   std::set<const Node*> placed;
+  std::map<const Node*, size_t> numbers;  // of kernels, by their last node
   for (const lanes::PlanStep& step : plan.steps) {
     if (!step.kernel) {
       const Node& node = *step.node;
@@ -105,7 +119,7 @@ void Count(const ir::Module& module, const lanes::DevicePlan& plan,
         CountCollective(*kernel.back(), placement);
         continue;
       }
-      Measure(kernel, step.kernel->costs[k], preset, placement);
+      Measure(kernel, step.kernel->costs[k], preset, placement, numbers);
       bool vector = false;
       for (const Node* node : kernel) {
         // Several kernels may have the same broadcast.
@@ -113,7 +127,6 @@ void Count(const ir::Module& module, const lanes::DevicePlan& plan,
         --placement.free;
         if (node->op == Op::kHloMatrixProduct) {
           Add(*node, placement.array);
-          placement.array.macs += MacsOf(*node);
         } else {
           Add(*node, placement.vector);
           vector = true;

@@ -25,7 +25,7 @@ struct PlacementShare {
   int64_t bytes = 0;  // of results
 };
 
-// A kernel, by the cost model.
+// A kernel, by the cost model; of a loop that is part of a program, all turns.
 struct PlacedKernel {
   std::string name;    // of its last operation
   int64_t cycles = 0;  // expected

@@ -35,6 +35,7 @@ void AddCompileCommand(CLI::App& app, Action& chosen);
 void AddAsmCommands(CLI::App& app, Action& chosen);  // asm, disasm
 void AddInfoCommand(CLI::App& app, Action& chosen);
 void AddBoardCommand(CLI::App& app, Action& chosen);  // board info, test, run
+void AddLinksCommand(CLI::App& app, Action& chosen);
 
 // kInvalidArgument names the presets that exist.
 absl::StatusOr<const Preset*> PresetByName(const std::string& name);

@@ -81,12 +81,12 @@ std::string LinkTable(const profile::JoinedCores& joined,
         std::accumulate(link.bytes.begin(), link.bytes.end(), uint64_t{0});
     const double mean = static_cast<double>(bytes) /
                         static_cast<double>(std::max<uint64_t>(cycles, 1));
-    table.Add(
-        {absl::StrCat("chip ", link.chip, " ", profile::kLinkNames[link.link]),
-         Grouped(bytes), absl::StrFormat("%.2f", mean), Percent(mean / rate),
-         Percent(static_cast<double>(profile::BusiestOf(link)) /
-                 (rate * static_cast<double>(profile::kBusyCycles))),
-         Grouped(link.counts.replays)});
+    table.Add({absl::StrCat("chip ", link.chip, " ", kLinkNames[link.link]),
+               Grouped(bytes), absl::StrFormat("%.2f", mean),
+               Percent(mean / rate),
+               Percent(static_cast<double>(profile::BusiestOf(link)) /
+                       (rate * static_cast<double>(profile::kBusyCycles))),
+               Grouped(link.counts.replays)});
   }
   return table.ToString();
 }

@@ -135,6 +135,7 @@ int Run(int argc, char** argv) {
   systole::tools::AddAsmCommands(app, action);
   systole::tools::AddInfoCommand(app, action);
   systole::tools::AddBoardCommand(app, action);
+  systole::tools::AddLinksCommand(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

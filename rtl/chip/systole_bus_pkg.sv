@@ -331,6 +331,7 @@ package systole_bus_pkg;
     logic [1:0]              down_link;  // number of that link; holds
     logic                    ack;        // pulse: answers registers
     logic [31:0]             data;
+    logic                    clear;      // the network is in reset: what came in part is forgotten
   } net_rsp_t;
 
   // Status of a core, visible outside the chip.

@@ -251,7 +251,7 @@ module systole_node
   // a link that goes down, faults the core.
   if (Links) begin : gen_links
     systole_link_gather #(.D(D), .FlitBytes(FlitBytes), .MemBits($clog2(HbmBytes))) u_gather (
-        .clk_i, .rst_ni, .valid_i(net_rsp_i.recv_valid), .ready_o(net_req_o.recv_ready), .head_i(net_rsp_i.recv_head),
+        .clk_i, .rst_ni, .clear_i(net_rsp_i.clear), .valid_i(net_rsp_i.recv_valid), .ready_o(net_req_o.recv_ready), .head_i(net_rsp_i.recv_head),
         .last_i(net_rsp_i.recv_last), .data_i(net_recv_i[FlitBytes*8-1:0]), .mask_i(net_recv_i[FlitBytes*8+:FlitBytes]),
         .wr_valid_o(mem_wr_valid[MemWrs-1]), .wr_ready_i(mem_wr_ready[MemWrs-1]), .wr_addr_o(mem_wr_addr[MemWrs-1]),
         .wr_data_o(mem_wr_data[MemWrs-1]), .wr_mask_o(mem_wr_mask[MemWrs-1]),

@@ -58,11 +58,12 @@ package systole_csr_pkg;
 
   // Registers of the links, by word.
   localparam logic [2:0] LinksCount = 0;  // links of the chip; 0: none
-  localparam logic [2:0] LinksPlace = 1;  // bits 4:0: column of the chip in the torus, 12:8: row; written while no packets are on their way
+  localparam logic [2:0] LinksPlace = 1;  // bits 4:0: column of the chip in the torus, 12:8: row, 31:16: number of the chip, which the other ends of its links are told; written while no packets are on their way, the number while the links are not enabled
   localparam logic [2:0] LinksTorus = 2;  // bits 5:0: columns of the torus, 13:8: rows
-  localparam logic [2:0] LinksEnable = 3;  // bit l: link l (0 X+, 1 X-, 2 Y+, 3 Y-) trains and carries packets; 0: it is in reset
+  localparam logic [2:0] LinksEnable = 3;  // bit l: link l (0 X+, 1 X-, 2 Y+, 3 Y-) trains and carries packets; 0: it is in reset; bit 8: the network is in reset, and drops what the cores send
   localparam logic [2:0] LinksState = 4;  // bit l: link l is up; bit 8 + l: it is down, a fault of both cores; bits 17 + 2 l to 16 + 2 l: the cause (docs/reference/link.md)
   localparam logic [2:0] LinksSelect = 5;  // bits 3:0: counter, 9:8: link, of count_value; counters: 0 packets sent, 1 bytes sent, 2 packets received, 3 bytes received, 4 replays, 5 CRC errors, 6 cycles that waited for credits, 7 trainings, 8 packets given up
   localparam logic [2:0] LinksCountValue = 6;  // the selected counter, modulo 2^32
+  localparam logic [2:0] LinksPeer = 7;  // who is at the other end of the selected link: bits 15:0: number of the chip, 17:16: its link; bit 31: known, a CTRL packet has come since the link was enabled; else 0
 
 endpackage

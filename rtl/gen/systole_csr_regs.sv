@@ -408,10 +408,10 @@ module systole_csr_regs (
         is_external |= cpuif_req_masked & (cpuif_addr >= 12'h400) & (cpuif_addr <= 12'h400 + 12'h1b);
         is_valid_addr |= cpuif_req_masked & (cpuif_addr >= 12'h400) & (cpuif_addr <= 12'h400 + 12'h1b);
         is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h400) & (cpuif_addr <= 12'h400 + 12'h1b);
-        decoded_reg_strb.links = cpuif_req_masked & (cpuif_addr >= 12'h500) & (cpuif_addr <= 12'h500 + 12'h1b);
-        is_external |= cpuif_req_masked & (cpuif_addr >= 12'h500) & (cpuif_addr <= 12'h500 + 12'h1b);
-        is_valid_addr |= cpuif_req_masked & (cpuif_addr >= 12'h500) & (cpuif_addr <= 12'h500 + 12'h1b);
-        is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h500) & (cpuif_addr <= 12'h500 + 12'h1b);
+        decoded_reg_strb.links = cpuif_req_masked & (cpuif_addr >= 12'h500) & (cpuif_addr <= 12'h500 + 12'h1f);
+        is_external |= cpuif_req_masked & (cpuif_addr >= 12'h500) & (cpuif_addr <= 12'h500 + 12'h1f);
+        is_valid_addr |= cpuif_req_masked & (cpuif_addr >= 12'h500) & (cpuif_addr <= 12'h500 + 12'h1f);
+        is_valid_rw |= cpuif_req_masked & (cpuif_addr >= 12'h500) & (cpuif_addr <= 12'h500 + 12'h1f);
         decoded_err = (~is_valid_addr | (is_valid_addr & ~is_valid_rw)) & decoded_req;
         decoded_req_is_external = is_external;
     end
@@ -1102,7 +1102,7 @@ module systole_csr_regs (
         if((rd_mux_addr >= 12'h400) && (rd_mux_addr <= 12'h400 + 12'h1b)) begin
             readback_data_var = hwif_in.scalar.rd_data;
         end
-        if((rd_mux_addr >= 12'h500) && (rd_mux_addr <= 12'h500 + 12'h1b)) begin
+        if((rd_mux_addr >= 12'h500) && (rd_mux_addr <= 12'h500 + 12'h1f)) begin
             readback_data_var = hwif_in.links.rd_data;
         end
         readback_data = readback_data_var;

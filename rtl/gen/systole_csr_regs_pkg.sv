@@ -9,7 +9,7 @@ package systole_csr_regs_pkg;
 
     localparam SYSTOLE_CSR_REGS_DATA_WIDTH = 32;
     localparam SYSTOLE_CSR_REGS_MIN_ADDR_WIDTH = 12;
-    localparam SYSTOLE_CSR_REGS_SIZE = 'h51c;
+    localparam SYSTOLE_CSR_REGS_SIZE = 'h520;
 
     typedef struct {
         logic [31:0] next;

@@ -22,6 +22,7 @@ package systole_link_pkg;
   localparam int unsigned SeqBits = 8;
   localparam int unsigned NackBits = 4;
   localparam int unsigned CreditBits = 12;
+  localparam int unsigned IdentityBits = 18;
   localparam int unsigned HeadBits = 96;
 
   typedef enum logic [2:0] {
@@ -66,7 +67,8 @@ package systole_link_pkg;
   } head_t;
 
   typedef struct packed {
-    logic [52:0] zero;
+    logic [34:0] zero;
+    logic [17:0] identity;  // [43+:18] who says so: number of the chip (15:0), link of that chip (17:16; 0 X+, 1 X-, 2 Y+, 3 Y-)
     logic [11:0] limit1;  // [31+:12] the same of virtual channel 1
     logic [11:0] limit0;  // [19+:12] flits that may have been sent on virtual channel 0 since the start, in all
     logic [3:0] seen;  // [15+:4] the other direction's nack that was acted upon: what is sent from here on is the replay

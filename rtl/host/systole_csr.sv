@@ -151,6 +151,18 @@ module systole_csr
     assign unused = &{1'b0, ecc_i};
   end
 
+  // What a program may touch holds until it has ended or was reset: a scalar unit that the host stops loses its registers at once.
+  logic [AddrBits-1:0] base_q;
+  logic [AddrBits:0]   limit_q;
+  logic                isolated_q;
+  always_ff @(posedge clk_i) begin
+    if (!status_i.running && !status_i.fault && !resetting_i) begin
+      base_q     <= scalar_i.owns ? scalar_i.base : '0;
+      isolated_q <= scalar_i.owns && scalar_i.isolated && Chip.Cores > 1;
+      limit_q    <= scalar_i.owns ? scalar_i.limit : {hw_out.hbm_limit_hi.value.value[AddrBits-32:0], hw_out.hbm_limit_lo.value.value};
+    end
+  end
+
   assign start_o     = (scalar_i.owns ? scalar_i.start : hw_out.ctrl.start.value)
                        && !status_i.running && !status_i.fault && !resetting_i;
   assign reset_req_o = (hw_out.ctrl.reset.value || scalar_i.reset) && !resetting_i;
@@ -160,12 +172,12 @@ module systole_csr
 
   // The owner of the core, the scalar unit or the host, selects what the core runs.
   assign ctl_o.issue     = scalar_i.owns && scalar_i.issue;
-  assign ctl_o.base      = scalar_i.owns ? scalar_i.base : '0;
-  assign ctl_o.isolated  = scalar_i.owns && scalar_i.isolated && Chip.Cores > 1;
+  assign ctl_o.base      = base_q;
+  assign ctl_o.isolated  = isolated_q;
   assign ctl_o.prog_addr = scalar_i.owns ? scalar_i.prog_addr : {hw_out.prog_addr_hi.value.value[AddrBits-33:0], hw_out.prog_addr_lo.value.value};
   assign ctl_o.prog_len  = scalar_i.owns ? scalar_i.prog_len : hw_out.prog_len.value.value;
   assign ctl_o.watchdog  = scalar_i.owns ? scalar_i.watchdog : hw_out.watchdog.value.value;
-  assign hbm_limit_o     = scalar_i.owns ? scalar_i.limit : {hw_out.hbm_limit_hi.value.value[AddrBits-32:0], hw_out.hbm_limit_lo.value.value};
+  assign hbm_limit_o     = limit_q;
   assign ctl_o.cycle     = cycle_q;
 
   always_ff @(posedge clk_i) begin

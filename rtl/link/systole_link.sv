@@ -20,6 +20,7 @@ module systole_link
     input  logic                            clk_i,
     input  logic                            rst_ni,
     input  logic                            enable_i,  // low: the link is in reset
+    input  logic [IdentityBits-1:0]         identity_i,  // of this end, which the other one is told; stays while the link is enabled
 
     // From the router: a packet's flits, the first with the head.
     output logic [Vcs-1:0]                  room_o,    // for any packet, after a flit that comes in this cycle
@@ -42,6 +43,8 @@ module systole_link
     output logic                            up_o,
     output logic                            down_o,
     output cause_e                          cause_o,
+    output logic                            peer_known_o,  // a CTRL packet has come since the link was enabled; with it
+    output logic [IdentityBits-1:0]         peer_o,        // what the other end says of itself
     output events_t                         events_o,
     output logic                            poison_valid_o,  // for a cycle
     output head_t                           poison_head_o    // of the lost packet
@@ -79,7 +82,7 @@ module systole_link
       .hold_i(hold), .drain_i(drain_q), .empty_o(empty), .progress_o(progress), .replay_o(replay), .give_up_o(give_up)
   );
   systole_link_tx #(.FlitBits(FlitBits)) u_tx (
-      .clk_i, .rst_ni(rst_n), .hold_i(!up), .ack_i(ack), .nack_i(nack), .seen_i(seen_q), .limit_i(limit), .again_i(again),
+      .clk_i, .rst_ni(rst_n), .hold_i(!up), .ack_i(ack), .nack_i(nack), .seen_i(seen_q), .limit_i(limit), .again_i(again), .identity_i,
       .valid_i(send_valid), .ready_o(tx_taken), .first_i(send_first), .last_i(send_last), .seq_i(send_seq), .data_i(send_data),
       .valid_o(tx_valid), .ready_i(tx_ready), .first_o(tx_first), .data_o(tx_data), .sent_o(sent)
   );
@@ -125,11 +128,14 @@ module systole_link
     if (!rst_n) begin
       seen_q         <= '0;
       control_seen_q <= '0;
+      peer_known_o   <= 1'b0;
     end else if (control_valid) begin
       seen_q         <= control.nack;
       control_seen_q <= control.seen;
+      peer_known_o   <= 1'b1;
     end
   end
+  always_ff @(posedge clk_i) if (control_valid) peer_o <= control.identity;
 
   // Lanes.
   systole_link_lanes_tx #(.FlitBits(FlitBits), .LaneBits(LaneBits)) u_lanes_tx (

@@ -3,7 +3,8 @@
 //
 // What a core receives: the flits of WRITEs become beats for its memory, and a POST adds to a link flag when the memory has accepted
 // all beats before it. Beats wait only for the memory, which never waits for what is sent. Throughput: a flit a cycle. Latency: a beat
-// is offered two cycles after its last flit, a post made two cycles after its packet. Docs: docs/link.md. Test: tests/rtl/link.
+// is offered two cycles after its last flit, a post made two cycles after its packet. clear_i forgets flits and the part of a beat;
+// beats that are whole go to the memory all the same. Docs: docs/link.md. Test: tests/rtl/link.
 
 module systole_link_gather
   import systole_link_pkg::*;
@@ -18,6 +19,7 @@ module systole_link_gather
 ) (
     input  logic                   clk_i,
     input  logic                   rst_ni,
+    input  logic                   clear_i,
 
     // Flits: a WRITE's with their addresses, the last one of a packet with last_i.
     input  logic                   valid_i,
@@ -55,7 +57,7 @@ module systole_link_gather
   // verilator lint_on UNUSEDSIGNAL
   logic  valid, ready;
   systole_skid #(.Width($bits(flit_t))) u_flits (
-      .clk_i, .rst_ni, .valid_i, .ready_o, .data_i({last_i, head_i, mask_i, data_i}), .valid_o(valid), .ready_i(ready), .data_o(flit)
+      .clk_i, .rst_ni(rst_ni && !clear_i), .valid_i, .ready_o, .data_i({last_i, head_i, mask_i, data_i}), .valid_o(valid), .ready_i(ready), .data_o(flit)
   );
 
   // The beat that grows, and in the skid those that are whole.
@@ -69,7 +71,7 @@ module systole_link_gather
   assign part  = flit.head.address[Shift-1:FlitShift];
   assign whole = flit.last || part == '1;
   assign ready = (write ? room : !wr_valid_o) && !hold;
-  assign take  = valid && ready;
+  assign take  = valid && ready && !clear_i;
   always_comb begin
     data = data_q;
     mask = mask_q;
@@ -80,7 +82,7 @@ module systole_link_gather
     if (take && write) data_q[part] <= flit.data;
   end
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) mask_q <= '0;
+    if (!rst_ni || clear_i) mask_q <= '0;
     else if (take && write) mask_q <= whole ? '0 : mask;
   end
   systole_skid #(.Width(MemBits - Shift + D * 9)) u_beats (

@@ -18,6 +18,7 @@ module systole_link_node
     parameter int unsigned TrainTimeout = 65536,
     localparam int unsigned FlitBits = 8 * FlitBytes,
     localparam int unsigned LaneBits = 8 * LinkBytes / Lanes,
+    localparam int unsigned ChipBits = IdentityBits - 2,
     localparam int unsigned Links = Ports - 1
 ) (
     input  logic                                         clk_i,
@@ -28,6 +29,7 @@ module systole_link_node
     input  logic [CoordinateBits:0]                      columns_i,   // of the torus
     input  logic [CoordinateBits:0]                      rows_i,
     input  logic [Links-1:0]                             enable_i,    // low: the link is in reset
+    input  logic [ChipBits-1:0]                          chip_i,      // number that the other ends of the links are told
 
     input  logic                                         send_valid_i,
     output logic                                         send_ready_o,
@@ -45,6 +47,8 @@ module systole_link_node
     output logic [Links-1:0]                             up_o,
     output logic [Links-1:0]                             down_o,      // a fault, until the reset or while enable_i is low
     output cause_e [Links-1:0]                           cause_o,
+    output logic [Links-1:0]                             peer_known_o,
+    output logic [Links-1:0][IdentityBits-1:0]           peer_o,      // who is at the other end of each link, if known
     output events_t [Links-1:0]                          events_o,
 
     output logic [Links-1:0][Lanes-1:0][LaneBits+1:0]    lanes_o,
@@ -109,9 +113,10 @@ module systole_link_node
         .FlitBits(FlitBits), .LaneBits(LaneBits), .BufferFlits(BufferFlits), .ReplayFlits(ReplayFlits), .Timeout(Timeout),
         .TrainTimeout(TrainTimeout)
     ) u_link (
-        .clk_i, .rst_ni, .enable_i(enable_i[l]), .room_o(room[l]), .push_i(push[l]), .vc_i(push_vc[l]), .last_i(push_last[l]),
+        .clk_i, .rst_ni, .enable_i(enable_i[l]), .identity_i({2'(l), chip_i}), .room_o(room[l]), .push_i(push[l]), .vc_i(push_vc[l]), .last_i(push_last[l]),
         .data_i(push_data[l]), .want_i(want[l]), .valid_o(valid[l]), .ready_i(ready[l]), .last_o(last[l]), .data_o(data[l]),
         .lanes_o(lanes_o[l]), .lanes_i(lanes_i[l]), .up_o(up_o[l]), .down_o(down_o[l]), .cause_o(cause_o[l]), .events_o(events_o[l]),
+        .peer_known_o(peer_known_o[l]), .peer_o(peer_o[l]),
         .poison_valid_o(poison_valid), .poison_head_o(poison_head)
     );
 

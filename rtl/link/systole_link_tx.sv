@@ -23,6 +23,7 @@ module systole_link_tx
     input  logic [NackBits-1:0]   seen_i,
     input  logic [Vcs-1:0][CreditBits-1:0] limit_i,
     input  logic                  again_i,  // a packet came that had been accepted: say so once more
+    input  logic [IdentityBits-1:0] identity_i,  // of this end; stays
 
     // Replay buffer.
     input  logic                  valid_i,
@@ -60,7 +61,8 @@ module systole_link_tx
 
   control_t control;
   assign control = '{
-      zero: '0, limit1: limit_i[1], limit0: limit_i[0], seen: seen_i, nack: nack_i, ack: ack_i, kind: KindCtrl};
+      zero: '0, identity: identity_i, limit1: limit_i[1], limit0: limit_i[0], seen: seen_i, nack: nack_i, ack: ack_i,
+      kind: KindCtrl};
 
   // A flit with the number in its head.
   logic                go, first, last;

@@ -82,7 +82,7 @@ def package(spec: dict) -> str:
     out = [common.banner("//", SOURCE), "package systole_link_pkg;\n"]
     for x in spec["constants"]:
         out.append(f"  localparam int unsigned {common.camel(x['name'])} = {x['value']};  // {x['doc']}")
-    for name in ("length", "dst_x", "address", "seq", "nack", "limit0"):
+    for name in ("length", "dst_x", "address", "seq", "nack", "limit0", "identity"):
         named = {"dst_x": "coordinate", "limit0": "credit"}.get(name, name)
         out.append(f"  localparam int unsigned {common.camel(named)}Bits = {widths[name]};")
     out.append(f"  localparam int unsigned HeadBits = {spec['head_bits']};\n")

@@ -47,6 +47,7 @@ _systole() {
       "board info") command="board info" ;;
       "board test") command="board test" ;;
       "board run") command="board run" ;;
+      " links") command="links" ;;
     esac
   done
   case "$command:$before" in
@@ -92,6 +93,9 @@ _systole() {
     "board test":--bytes | "board test":--seed) COMPREPLY=(); return ;;
     "board run":--port | "board run":-i | "board run":--input | "board run":-o | "board run":--output | "board run":--check) _systole_files ""; return ;;
     "board run":--random | "board run":--images) COMPREPLY=(); return ;;
+    "links":--preset) _systole_words "minichip v2chip litechip"; return ;;
+    "links":--chips | "links":--wire-errors) COMPREPLY=(); return ;;
+    "links":--torus | "links":--cables) _systole_files ""; return ;;
   esac
   case "$command" in
     "run") if [[ $cur == -* ]]; then _systole_words "-h --help --backend --preset --batch --stall --threads --flip --firmware --seed --checked --json --quiet --reports --host-operators --verbose --signature --processes -i --input --random --devices -o --output --float --reset-variables --check --tensors --precision --input-shape --dim --fix --memory --second --dump --model --digits --images --trace --trace-layer --trace-window --trace-run --trace-core --waves"; else _systole_files ".mlir .mlirbc .safetensors .tflite .tpu"; fi ;;
@@ -106,7 +110,8 @@ _systole() {
     "board info") if [[ $cur == -* ]]; then _systole_words "-h --help --port --quiet"; fi ;;
     "board test") if [[ $cur == -* ]]; then _systole_words "-h --help --port --quiet --bytes --seed"; fi ;;
     "board run") if [[ $cur == -* ]]; then _systole_words "-h --help --port --quiet -i --input -o --output --random --check --images --json"; else _systole_files ".safetensors .tflite .tpu"; fi ;;
-    "") _systole_words "run profile bench train compile asm disasm info board --help --version" ;;
+    "links") if [[ $cur == -* ]]; then _systole_words "-h --help --preset --chips --torus --cables --wire-errors --json"; fi ;;
+    "") _systole_words "run profile bench train compile asm disasm info board links --help --version" ;;
   esac
 }
 

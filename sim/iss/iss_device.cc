@@ -203,6 +203,12 @@ absl::Status IssDevice::Reset() {
   return absl::OkStatus();
 }
 
+absl::Status IssDevice::ResetAll() {
+  for (IssDevice* other : others_)
+    if (absl::Status s = other->Reset(); !s.ok()) return s;
+  return Reset();
+}
+
 }  // namespace iss
 
 absl::StatusOr<Devices> OpenIssDevices(const DeviceOptions& options,

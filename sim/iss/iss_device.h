@@ -40,6 +40,7 @@ class IssDevice : public Device {
   // of the program rules; the program has still run to its end.
   absl::StatusOr<RunStats> Wait() override;
   absl::Status Reset() override;
+  absl::Status ResetAll() override;
   std::optional<FaultState> fault() const override { return iss_.fault(); }
 
   // For tests: the whole state, and the result of the race check.

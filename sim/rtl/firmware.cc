@@ -99,6 +99,14 @@ absl::Status RtlDevice::ReadCompletion() {
   return absl::OkStatus();
 }
 
+absl::Status RtlDevice::TakeFromFirmware() {
+  queue_ = nullptr;
+  launched_ = 0;
+  smem_corrected_ = smem_told_ = 0;
+  if (preset().chip.smem_bytes == 0) return absl::OkStatus();
+  return sim_.WriteRegister(csr::kScalarRun, 0);
+}
+
 absl::Status RtlDevice::CancelLaunch() {
   if (launched_ == 0) return absl::OkStatus();
   absl::Status status = queue_->Cancel();

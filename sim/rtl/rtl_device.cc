@@ -11,14 +11,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "host/driver/backends.h"
-#include "host/scalar/elf.h"
-#include "sim/rtl/links.h"
 
 namespace systole {
 namespace {
 
 constexpr size_t kChunk = size_t{1} << 20;  // bytes per bus request
 constexpr uint64_t kStopCycles = 4096;
+
+// Of the status, while a core drains; a read takes some cycles.
+constexpr int kResetReads = 20000;
 
 // Within this many cycles, all writes queued in a controller reach its HBM.
 constexpr uint64_t kWritesArrive = 4096;
@@ -29,14 +30,26 @@ double CpuSeconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
+// Core `number` of the torus, place by place.
+tb::CorePort PortOf(const Machine& machine, int number) {
+  const auto cores =
+      static_cast<int>(machine.simulation()->preset().chip.cores);
+  return tb::CorePort(machine.simulation(),
+                      machine.chip_at(number / cores) * cores + number % cores);
+}
+
 }  // namespace
 
 RtlDevice::RtlDevice(const DeviceOptions& options,
-                     const Environment& environment, tb::CorePort sim)
+                     const Environment& environment,
+                     std::shared_ptr<Machine> machine, int number)
     : options_(options),
+      machine_(std::move(machine)),
+      number_(number),
       folder_(options.waves.empty() ? environment.waves : options.waves),
       process_trace_(environment.trace),
-      sim_(std::move(sim)) {
+      sim_(PortOf(*machine_, number)) {
+  machine_->Add(this);
   sim_.SetCallbacks(
       [this](int queue, uint32_t index, uint64_t cycle) {
         retires_.push_back(
@@ -48,14 +61,19 @@ RtlDevice::RtlDevice(const DeviceOptions& options,
       });
 }
 
-absl::Status RtlDevice::Configure(const std::vector<uint32_t>& firmware) {
+RtlDevice::~RtlDevice() {
+  machine_->Remove(this);
+  ForgetDevice(this);
+}
+
+absl::Status RtlDevice::Identify() {
   auto id = sim_.ReadRegister(csr::kPreset);
   if (!id.ok()) return id.status();
   if (static_cast<int>(*id) != preset().id) {
     return absl::InternalError(absl::StrCat("the model says preset ", *id,
                                             ", asked was ", preset().id));
   }
-  const size_t core = sim_.of_device();
+  const size_t core = number_;
   if (core < options_.probes.size() && options_.probes[core] != nullptr) {
     absl::Status status =
         sim_.core().SetProbe(sim_.number(), options_.probes[core]);
@@ -63,6 +81,10 @@ absl::Status RtlDevice::Configure(const std::vector<uint32_t>& firmware) {
         absl::IsUnimplemented(status) && options_.probe_may_miss;
     if (!status.ok() && !missing) return status;
   }
+  return absl::OkStatus();
+}
+
+absl::Status RtlDevice::Configure(const std::vector<uint32_t>& firmware) {
   if (preset().chip.smem_bytes != 0) return BeginBoot(firmware);
   absl::Status status =
       sim_.WriteRegister(csr::kIrqEnable, csr::kIrqDone | csr::kIrqFault);
@@ -150,7 +172,7 @@ absl::Status RtlDevice::Start(const Program& program) {
   SetLastStarted(this);
   if (of_process ||
       (!options_.trace.file.empty() && run == options_.trace.run &&
-       sim_.of_device() == options_.trace.core)) {
+       number_ == options_.trace.core)) {
     tracer_.emplace(sim_, of_process ? *process_trace_ : options_.trace,
                     program, start_cycle_);
     absl::Status status = tracer_->Open();
@@ -192,6 +214,12 @@ absl::StatusOr<RunStats> RtlDevice::Finish(const Program& program,
     status = sim_.WriteRegister(csr::kIrq, csr::kIrqDone | csr::kIrqFault);
   if (status.ok() && fault_) {
     status = FaultStatus(program, *fault_);
+    if (fault_->cause == isa::Fault::kLinkDown && machine_->linked()) {
+      const auto link = machine_->DownOf(sim_.chip());
+      if (link.ok() && !link->empty())
+        status = absl::Status(status.code(),
+                              absl::StrCat(status.message(), "; ", *link));
+    }
     if (absl::Status memory = sim_.CheckMemory(); !memory.ok()) {
       status = absl::Status(status.code(), absl::StrCat(status.message(), "; ",
                                                         memory.message()));
@@ -215,8 +243,8 @@ absl::StatusOr<RunStats> RtlDevice::Finish(const Program& program,
     if (absl::Status s = ReadState(); !s.ok()) return s;
     if (fault_) return FaultStatus(program, *fault_);
   }
-  if (sim_.device().columns() * sim_.device().rows() > 1) {
-    auto links = ReadLinks(sim_.device(), sim_.chip());
+  if (machine_->linked()) {
+    auto links = machine_->CountsOf(sim_.chip());
     if (!links.ok()) return links.status();
     stats.links = *std::move(links);
   }
@@ -228,12 +256,24 @@ absl::StatusOr<RunStats> RtlDevice::Finish(const Program& program,
 absl::Status RtlDevice::Reset() {
   running_ = nullptr;
   absl::Status status = CancelLaunch();
-  if (status.ok()) status = sim_.WriteRegister(csr::kCtrl, csr::kCtrlReset);
-  while (status.ok()) {
+  if (status.ok()) status = SoftReset();
+  return status;
+}
+
+absl::Status RtlDevice::SoftReset() {
+  absl::Status status = sim_.WriteRegister(csr::kCtrl, csr::kCtrlReset);
+  for (int reads = 0; status.ok(); ++reads) {
     auto state = sim_.ReadRegister(csr::kStatus);
     if (!state.ok()) return state.status();
     if ((*state & csr::kStatusResetting) == 0) break;
+    if (reads == kResetReads) {
+      return absl::InternalError(absl::StrCat(
+          "rtl: the core does not come out of its reset: its memory or its "
+          "links have accesses in flight",
+          machine_->linked() ? "; ResetAll resets the links, too" : ""));
+    }
   }
+  running_ = nullptr;
   fault_.reset();
   return status;
 }
@@ -325,56 +365,6 @@ absl::Status RtlDevice::WaitOrStop(RunStats& stats) {
     stats.samples.push_back(*sample);
     sample_at = sim_.core().cycles() - start_cycle_ + options_.sample_cycles;
   }
-}
-
-absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions& given, int cores) {
-  const auto environment = ReadEnvironment();
-  if (!environment.ok()) return environment.status();
-  const auto completed = CompleteOptions(given, *environment);
-  if (!completed.ok()) return completed.status();
-  const DeviceOptions& options = *completed;
-  tb::Simulation::Options sim_options;
-  sim_options.preset = options.preset;
-  sim_options.checked = options.checked;
-  sim_options.seed = options.seed;
-  sim_options.stall_rate = options.stall_rate;
-  sim_options.engine = options.engine;
-  sim_options.record_file = options.record_file;
-  sim_options.threads = options.threads;
-  sim_options.processes = options.processes;
-  sim_options.alone = options.alone && cores == 1;
-  sim_options.columns = options.torus.columns;
-  sim_options.rows = options.torus.rows;
-  sim_options.wire_errors = options.wire_errors;
-  std::vector<uint32_t> firmware;
-  if (!options.firmware.empty()) {
-    auto image = scalar::ReadFirmware(
-        options.firmware,
-        static_cast<uint64_t>(FindPreset(options.preset)->chip.smem_bytes));
-    if (!image.ok()) return image.status();
-    firmware = *std::move(image);
-  }
-  auto sim = tb::Simulation::Create(sim_options);
-  if (!sim.ok()) return sim.status();
-  const std::shared_ptr<tb::Simulation> simulation = std::move(*sim);
-  if (options.torus.chips() > 1) {
-    if (absl::Status s = StartLinks(*simulation); !s.ok()) return s;
-  }
-  const int all = cores == 1 ? 1 : cores * options.torus.chips();
-  std::vector<std::unique_ptr<RtlDevice>> opened;
-  for (int core = 0; core < all; ++core) {
-    opened.push_back(std::make_unique<RtlDevice>(
-        options, *environment, tb::CorePort(simulation, core)));
-    absl::Status status = opened.back()->Configure(firmware);
-    if (!status.ok()) return status;
-  }
-  Devices devices;
-  for (std::unique_ptr<RtlDevice>& device : opened) {
-    absl::Status status = device->Ready();
-    if (!status.ok()) return status;
-    devices.push_back(std::move(device));
-  }
-  return devices;
 }
 
 }  // namespace systole

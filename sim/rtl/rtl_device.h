@@ -16,6 +16,7 @@
 
 #include "host/scalar/command_queue.h"
 #include "sim/rtl/environment.h"
+#include "sim/rtl/machine.h"
 #include "sim/rtl/scalar_port.h"
 #include "sim/rtl/snapshot.h"
 #include "sim/rtl/tracer.h"
@@ -26,15 +27,21 @@ namespace systole {
 
 class RtlDevice : public Device {
  public:
+  // number: of the core, as Device::OpenCores returns them.
   RtlDevice(const DeviceOptions& options, const Environment& environment,
-            tb::CorePort sim);
-  ~RtlDevice() override { ForgetDevice(this); }
+            std::shared_ptr<Machine> machine, int number);
+  ~RtlDevice() override;
 
+  // Once, behind the links' start.
+  absl::Status Identify();
   // Call Configure on all cores of a chip, then Ready on each: the cores boot
   // in parallel. `firmware`: of a scalar unit, instead of the built-in one; may
   // be empty.
   absl::Status Configure(const std::vector<uint32_t>& firmware);
   absl::Status Ready();
+  // A scalar unit, whatever it does, is held in reset until Configure.
+  absl::Status TakeFromFirmware();
+  absl::Status SoftReset();
 
   const Preset& preset() const override { return sim_.preset(); }
   std::string backend() const override { return "rtl"; }
@@ -44,7 +51,12 @@ class RtlDevice : public Device {
   absl::Status Start(const Program& program) override;
   absl::StatusOr<RunStats> Wait() override;
   absl::Status Reset() override;
+  absl::Status ResetAll() override { return machine_->Reset(); }
   std::optional<FaultState> fault() const override { return fault_; }
+  int chip() const override { return sim_.chip(); }
+  absl::StatusOr<std::vector<LinkInfo>> Links() override {
+    return machine_->LinksOf(sim_.chip());
+  }
 
   int runs() const override { return runs_; }
   absl::StatusOr<Waveform> Replay(const TraceOptions& trace) override;
@@ -91,6 +103,8 @@ class RtlDevice : public Device {
   std::string DescribeEnd() const;
 
   DeviceOptions options_;
+  std::shared_ptr<Machine> machine_;
+  int number_;
   std::string folder_;    // for waveforms of replays
   bool written_ = false;  // the host has written since the last bit flip
   // Its run counts the programs of the process.

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <random>
 #include <utility>
 
@@ -209,7 +210,9 @@ void ExpectSeen(const char* text, int least, int share,
   int faults = 0, unseen = 0;
   for (PlanStep& step : plan.steps) {
     ASSERT_TRUE(step.kernel);
-    for (uint64_t& word : step.kernel->words) {
+    const auto program = std::make_shared<KernelProgram>(*step.kernel);
+    step.kernel = program;
+    for (uint64_t& word : program->words) {
       const int cls = static_cast<int>(word & 0xFF) >> 4;
       const vpu::Instr x = vpu::Instr::Decode(word);
       if (cls < static_cast<int>(vpu::Class::kFloat) && x.op != vpu::Op::kLds)
@@ -220,7 +223,7 @@ void ExpectSeen(const char* text, int least, int share,
       word = Wrong(word);
       if (is_right()) {
         std::printf("not seen: instruction %d, %s\n",
-                    static_cast<int>(&word - step.kernel->words.data()),
+                    static_cast<int>(&word - program->words.data()),
                     vpu::Disassemble(kept).c_str());
         ++unseen;
       }
@@ -246,7 +249,9 @@ TEST(FaultTest, NamesTheKernel) {
   ASSERT_EQ(plan.steps.size(), 1u);
   PlanStep& step = plan.steps[0];
   ASSERT_GT(step.kernels.size(), 1u);
-  std::vector<isa::Descriptor>& descriptors = step.kernel->descriptors;
+  const auto program = std::make_shared<KernelProgram>(*step.kernel);
+  step.kernel = program;
+  std::vector<isa::Descriptor>& descriptors = program->descriptors;
   for (size_t k = 0; k < step.kernels.size(); ++k) {
     const std::vector<isa::Descriptor> kept = descriptors;
     const auto load = std::find_if(

@@ -154,6 +154,42 @@ TEST_P(FusedTest, OperandsWithoutElements) {
         5, 7);
 }
 
+// So many values at a time that some move to other registers: steps of an
+// optimizer for four small tensors.
+TEST_P(FusedTest, SmallTensorsTogether) {
+  std::string body = R"(  %t = f32[] parameter(), name="t"
+  %one = f32[] constant(), data=[1]
+  %c = f32[] constant(), data=[0.9]
+  %d = f32[] constant(), data=[0.999]
+  %e = f32[] constant(), data=[1e-8]
+  %ct = f32[] hlo.power(%c, %t)
+  %dt = f32[] hlo.power(%d, %t)
+  %cs = f32[] hlo.subtract(%one, %ct)
+  %ds = f32[] hlo.subtract(%one, %dt)
+  %cb = f32[48] hlo.broadcast_in_dim(%cs), dimensions=[]
+  %db = f32[48] hlo.broadcast_in_dim(%ds), dimensions=[]
+  %eb = f32[48] hlo.broadcast_in_dim(%e), dimensions=[]
+)";
+  std::vector<std::string> results;
+  for (int i = 0; i < 4; ++i) {
+    absl::StrAppend(
+        &body, absl::StrReplaceAll(R"(  %p# = f32[48] parameter(), name="p#"
+  %m# = f32[48] parameter(), name="m#"
+  %v# = f32[48] parameter(), name="v#"
+  %a# = f32[48] hlo.divide(%m#, %cb)
+  %q# = f32[48] hlo.divide(%v#, %db)
+  %s# = f32[48] hlo.sqrt(%q#)
+  %b# = f32[48] hlo.add(%s#, %eb)
+  %d# = f32[48] hlo.divide(%a#, %b#)
+  %r# = f32[48] hlo.subtract(%p#, %d#)
+)",
+                                   {{"#", absl::StrCat(i)}}));
+    results.push_back(absl::StrFormat("%%r%d as \"r%d\"", i, i));
+  }
+  body += "  return " + absl::StrJoin(results, ", ") + "\n";
+  for (int i = 0; i < 4; ++i) Check(body, 1, 1);
+}
+
 // Chains of random stages over three dimensions.
 TEST_P(FusedTest, RandomChains) {
   std::mt19937_64 random(11);

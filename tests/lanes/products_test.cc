@@ -98,6 +98,18 @@ TEST_P(ProductsTest, MoreThanFitsTheUnifiedBuffer) {
     Dot(1, 50, 40, n, "DEFAULT", "bf16");
 }
 
+// Lines of the left matrix that would all lie in one bank of the unified buffer
+// are moved apart; in numbers that no descriptor holds as a line of positions,
+// and in blocks of which the last two, or the first and the last, are shorter.
+TEST_P(ProductsTest, LinesOfOneBank) {
+  const Preset& preset = *FindPreset(GetParam());
+  const int64_t k = 2 * preset.cols * preset.ub_banks;
+  for (const int64_t m : {1, 5, 97, 251}) Dot(1, m, k, 33, "DEFAULT", "bf16");
+  Dot(1, 118, 2 * k, preset.cols + 1, "DEFAULT", "bf16");
+  Dot(3, 40, k / 2, 2 * preset.cols, "DEFAULT", "bf16");
+  Dot(1, 16 * preset.rows, k / 2, 40, "DEFAULT", "bf16");
+}
+
 TEST_P(ProductsTest, PrecisionsAndTypes) {
   for (const char* precision : {"DEFAULT", "HIGH", "HIGHEST"}) {
     Dot(1, 12, 20, 9, precision);

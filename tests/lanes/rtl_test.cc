@@ -242,6 +242,72 @@ TEST(RtlTest, RowsOfHbm) {
               6);
 }
 
+// Turns that are part of the program: lines of arrays as parts of their memory,
+// a product of all lines, code and a matrix that stay, a loop in the loop.
+TEST(RtlTest, LoopsOfKnownTurns) {
+  DeviceCheck check("mini", "rtl");
+  check.Check(R"(module @loops {
+  %x = f32[4,2,64] parameter(), name="x"
+  %h = f32[2,9] parameter(), name="h"
+  %w = f32[64,9] parameter(), name="w"
+  %u = f32[9,9] parameter(), name="u"
+  %y = f32[4,2,64] parameter(), name="y"
+  %z = i32[] constant(), data=[0]
+  %r = (i32[], f32[2,9], f32[4,2,64]) hlo.while(%z, %h, %y, %x, %w, %u) {
+    %i = i32[] parameter()
+    %h = f32[2,9] parameter()
+    %y = f32[4,2,64] parameter()
+    %x = f32[4,2,64] parameter()
+    %w = f32[64,9] parameter()
+    %u = f32[9,9] parameter()
+    %m = i32[] constant(), data=[4]
+    %p = i1[] hlo.compare(%i, %m), direction=LT
+    return %p
+  } {
+    %i = i32[] parameter()
+    %h = f32[2,9] parameter()
+    %y = f32[4,2,64] parameter()
+    %x = f32[4,2,64] parameter()
+    %w = f32[64,9] parameter()
+    %u = f32[9,9] parameter()
+    %o = i32[] constant(), data=[0]
+    %one = i32[] constant(), data=[1]
+    %three = i32[] constant(), data=[3]
+    %j = i32[] hlo.add(%i, %one)
+    %n = i32[] hlo.subtract(%three, %i)
+    %l = f32[1,2,64] hlo.dynamic_slice(%x, %n, %o, %o), sizes=[1, 2, 64]
+    %a = f32[2,64] hlo.reshape(%l)
+    %b = f32[2,9] hlo.dot_general(%a, %w), lhs_contracting=[1], rhs_contracting=[0]
+    %c = f32[2,9] hlo.dot_general(%h, %u), lhs_contracting=[1], rhs_contracting=[0]
+    %d = f32[2,9] hlo.add(%b, %c)
+    %e = f32[2,9] hlo.tanh(%d)
+    %s = (i32[], f32[2,64]) hlo.while(%o, %a) {
+      %k = i32[] parameter()
+      %v = f32[2,64] parameter()
+      %m = i32[] constant(), data=[2]
+      %p = i1[] hlo.compare(%k, %m), direction=LT
+      return %p
+    } {
+      %k = i32[] parameter()
+      %v = f32[2,64] parameter()
+      %one = i32[] constant(), data=[1]
+      %q = i32[] hlo.add(%k, %one)
+      %f = f32[] hlo.convert(%q)
+      %g = f32[2,64] hlo.broadcast_in_dim(%f), dimensions=[]
+      %t = f32[2,64] hlo.maximum(%v, %g)
+      %n = f32[2,64] hlo.negate(%t)
+      return %q, %n
+    }
+    %sr = f32[1,2,64] hlo.reshape(%s#1)
+    %ys = f32[4,2,64] hlo.dynamic_update_slice(%y, %sr, %i, %o, %o)
+    return %j, %e, %ys
+  }
+  return %r#1 as "h", %r#2 as "ys"
+}
+)",
+              7);
+}
+
 // Networks of exchanges, and unknowns one after the other.
 TEST(RtlTest, SortsAndTriangularSystems) {
   DeviceCheck check("mini", "rtl");

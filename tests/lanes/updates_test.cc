@@ -22,12 +22,15 @@
 namespace systole::lanes {
 namespace {
 
-// A scan: each turn writes a line of what the loop carries. WIDTH: of a line.
+// A scan whose turns the host starts, for their number is not known before:
+// each turn writes a line of what the loop carries. WIDTH: of a line.
 constexpr char kScan[] = R"(module @m {
   %x = f32[9,WIDTH] parameter(), name="x"
   %q = f32[9,WIDTH] parameter(), name="q"
   %y = f32[9,WIDTH] hlo.add(%q, %x)
-  %z = i32[] constant(), data=[0]
+  %k = i32[] parameter(), name="k"
+  %none = i32[] constant(), data=[0]
+  %z = i32[] hlo.and(%k, %none)
   %r = (i32[], f32[9,WIDTH]) hlo.while(%z, %y, %x) {
     %i = i32[] parameter()
     %v = f32[9,WIDTH] parameter()

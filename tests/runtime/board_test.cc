@@ -137,5 +137,93 @@ TEST_F(BoardTest, AnAccessThatFailsIsItsOwn) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// Programs of two cores on two chips, and their errors.
+class HangTest : public BoardTest {
+ protected:
+  Program Waits(int flag) const {
+    Program program = halt_;
+    isa::Halt halt;
+    halt.header.wait_mask = 1u << flag;
+    program.descriptors = {halt.Encode()};
+    return program;
+  }
+  // Posts a flag of a core.
+  Program Posts(int core, int flag) const {
+    Program program = halt_;
+    isa::Send send;
+    send.header.flags = isa::Send::kLinkPost | isa::Send::kEmpty;
+    send.link_flag = static_cast<uint32_t>(flag - isa::kFirstLinkFlag);
+    send.dst_x = static_cast<uint32_t>(core / 2);
+    send.dst_core = static_cast<uint32_t>(core % 2);
+    program.descriptors = {send.Encode(), isa::Halt().Encode()};
+    program.hbm_bytes = 2 * isa::kDescriptorBytes;
+    return program;
+  }
+  std::vector<absl::Status> RunAll(const std::vector<Program>& programs) {
+    board_.Join(static_cast<int>(programs.size()));
+    std::vector<absl::Status> ends(programs.size());
+    std::vector<std::thread> threads;
+    for (size_t core = 0; core < programs.size(); ++core) {
+      threads.emplace_back([&, core] {
+        const Board::Turn turn(board_);
+        const int number = static_cast<int>(core);
+        ends[core] = board_.Access(number, [&]() -> absl::Status {
+          const auto device = board_.Open(number);
+          return device.ok() ? (*device)->Load(programs[core])
+                             : device.status();
+        });
+        if (ends[core].ok())
+          ends[core] = board_.Run(number, programs[core]).status();
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return ends;
+  }
+};
+
+constexpr int kFlag = isa::kFirstLinkFlag + 3;
+
+// The error of all is that of the core that waits for no other one.
+TEST_F(HangTest, TheCoreThatHangsIsNamed) {
+  const auto ends = RunAll({Waits(kFlag), Waits(kFlag), Waits(5), halt_});
+  EXPECT_TRUE(ends[3].ok());
+  for (int core = 0; core < 3; ++core) {
+    const std::string text(ends[core].message());
+    EXPECT_EQ(text.rfind("core 2 (chip 1 at column 1 of row 0, core 0): iss: "
+                         "fault watchdog",
+                         0),
+              0u)
+        << text;
+    EXPECT_NE(text.find("\n  core 1 (chip 0 at column 0 of row 0, core 1): "
+                        "flag 23, descriptor 0"),
+              std::string::npos)
+        << text;
+  }
+  // What one has posted and nobody has taken is gone, and nothing is frozen.
+  for (const absl::Status& end : RunAll({halt_, halt_, halt_, halt_}))
+    EXPECT_TRUE(end.ok()) << end;
+}
+
+TEST_F(HangTest, FlagsOfAFailedRunAreGone) {
+  const auto first = RunAll({Waits(5), Posts(0, kFlag)});
+  EXPECT_FALSE(first[0].ok());
+  EXPECT_TRUE(first[1].ok());
+  const auto second = RunAll({Waits(kFlag), halt_});
+  EXPECT_FALSE(second[0].ok());
+  EXPECT_TRUE(second[1].ok());
+  const auto third = RunAll({Waits(kFlag), Posts(0, kFlag)});
+  EXPECT_TRUE(third[0].ok()) << third[0];
+  EXPECT_TRUE(third[1].ok());
+}
+
+TEST_F(HangTest, CoresThatWaitForEachOtherAreListed) {
+  const auto ends = RunAll({Waits(kFlag), Waits(kFlag + 1)});
+  for (const absl::Status& end : ends) {
+    const std::string text(end.message());
+    EXPECT_NE(text.find("cores that wait:\n  core 0"), std::string::npos);
+    EXPECT_NE(text.find(": flag 24, descriptor 0"), std::string::npos) << text;
+  }
+}
+
 }  // namespace
 }  // namespace systole::runtime

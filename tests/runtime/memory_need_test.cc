@@ -142,7 +142,16 @@ INSTANTIATE_TEST_SUITE_P(
   %r = (i32[], M) LOOP
   %s = M hlo.negate(%r#1)
   return %s as "s")",
-                         kMatrix + 4, kMatrix, 0, kMatrix, 3 * kMatrix},
+                         // With the counters of two turns.
+                         kMatrix + 4, kMatrix, 0, kMatrix, 3 * kMatrix + 8},
+                    Case{"turns", R"(
+  %x = M parameter(), name="x"
+  %n = i32[] constant(), data=[3]
+  %z = i32[] constant(), data=[0]
+  %r = (i32[], M) LOOP
+  %s = M hlo.negate(%r#1)
+  return %s as "s")",
+                         kMatrix, kMatrix, 0, 2 * kMatrix, 6 * kMatrix},
                     Case{"choice", R"(
   %x = M parameter(), name="x"
   %n = i32[] parameter(), name="n"

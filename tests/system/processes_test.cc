@@ -127,6 +127,36 @@ TEST_F(ProcessesTest, AFaultIsTheSame) {
   EXPECT_EQ(faults[1], faults[0]);
 }
 
+// Chips in another order, 0 2 1: the same cycles, and the same bytes.
+TEST_F(ProcessesTest, OtherCablesAreTheSame) {
+  std::vector<uint64_t> cycles;
+  for (const int processes : {0, 3}) {
+    DeviceOptions options;
+    options.processes = processes;
+    options.cables = {
+        {{{0, 0}, {2, 1}}}, {{{2, 0}, {1, 1}}}, {{{1, 0}, {0, 1}}}};
+    Open(3, 1, options);
+    ASSERT_FALSE(cores_.empty());
+    EXPECT_EQ(cores_[2]->chip(), 2);
+    EXPECT_EQ(cores_[4]->chip(), 1);
+    std::vector<Program> programs;
+    for (int c = 0; c < all(); ++c) {
+      ASSERT_TRUE(cores_[c]->Write(kFrom, RandomBytes(c, kBytes)).ok());
+      programs.push_back(
+          Made({LoadOf(kFrom, kBytes, 0, kLocal).Encode(),
+                SendTo((c + 2) % all(), kTo, kBytes, kLocal, 0).Encode(),
+                HaltOn(LinkFlag(0)).Encode()}));
+    }
+    for (const auto& stats : RunAll(programs)) {
+      ASSERT_TRUE(stats.ok()) << stats.status();
+      cycles.push_back(stats->cycles);
+    }
+    for (int c = 0; c < all(); ++c)
+      EXPECT_EQ(ReadBack((c + 2) % all(), kTo, kBytes), RandomBytes(c, kBytes));
+  }
+  for (int c = 0; c < all(); ++c) EXPECT_EQ(cycles[c], cycles[all() + c]);
+}
+
 // A chip's process writes its waveform.
 TEST_F(ProcessesTest, AWaveformIsRecorded) {
   const std::string file =

@@ -45,14 +45,14 @@ module systole_link_props
     head.address = AddressBits'(pushed_q[vc]);
   end
   systole_link #(.BufferFlits(Buffer), .ReplayFlits(4), .Timeout(12)) u_a (
-      .clk_i, .rst_ni(rst_q), .enable_i(1'b1), .room_o(room), .push_i(push), .vc_i(vc), .last_i(last),
+      .clk_i, .rst_ni(rst_q), .enable_i(1'b1), .identity_i('0), .room_o(room), .push_i(push), .vc_i(vc), .last_i(last),
       .data_i(second_q ? '0 : FlitBits'(head)), .want_i('0), .valid_o(), .ready_i('1), .last_o(), .data_o(),
-      .lanes_o(a_out), .lanes_i(wire_q[1]), .up_o(), .down_o(), .cause_o(), .events_o(), .poison_valid_o(), .poison_head_o()
+      .lanes_o(a_out), .lanes_i(wire_q[1]), .up_o(), .down_o(), .cause_o(), .peer_known_o(), .peer_o(), .events_o(), .poison_valid_o(), .poison_head_o()
   );
   systole_link #(.BufferFlits(Buffer), .ReplayFlits(4), .Timeout(12)) u_b (
-      .clk_i, .rst_ni(rst_q), .enable_i(1'b1), .room_o(), .push_i(1'b0), .vc_i(1'b0), .last_i(1'b0),
+      .clk_i, .rst_ni(rst_q), .enable_i(1'b1), .identity_i('0), .room_o(), .push_i(1'b0), .vc_i(1'b0), .last_i(1'b0),
       .data_i('0), .want_i('0), .valid_o(valid), .ready_i, .last_o(lasts), .data_o(out),
-      .lanes_o(b_out), .lanes_i(wire_q[0]), .up_o(), .down_o(), .cause_o(), .events_o(), .poison_valid_o(), .poison_head_o()
+      .lanes_o(b_out), .lanes_i(wire_q[0]), .up_o(), .down_o(), .cause_o(), .peer_known_o(), .peer_o(), .events_o(), .poison_valid_o(), .poison_head_o()
   );
 
   // Wires.

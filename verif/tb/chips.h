@@ -12,9 +12,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "systole/cable.h"
 #include "systole/gen/presets.h"
 #include "verif/tb/clocked_chip.h"
 #include "verif/tb/core_model.h"
@@ -36,8 +38,9 @@ struct SimulationOptions {
   // More than one chip requires a preset with links. The host finds the links
   // in reset.
   int columns = 1, rows = 1;
-  int wire_cycles = 8;  // from a chip to its neighbour
-  int wire_errors = 0;  // bits that flip on the way, in 1/2^20
+  std::vector<Cable> cables;  // empty: those of the torus, chips row by row
+  int wire_cycles = 8;        // from a chip to its neighbour
+  int wire_errors = 0;        // bits that flip on the way, in 1/2^20
   // That simulate the chips of a torus, over MPI, 1 to the number of chips; 0:
   // this process does.
   int processes = 0;

@@ -62,10 +62,6 @@ class CorePort {
 
   int number() const { return core_; }  // in the chip
   int chip() const { return chip_; }
-  // Of all cores of the device.
-  int of_device() const {
-    return chip_ * static_cast<int>(device_->preset().chip.cores) + core_;
-  }
   const Preset& preset() const { return device_->preset(); }
   Simulation& device() { return *device_; }
   // The model of the chip.

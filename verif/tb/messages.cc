@@ -81,6 +81,7 @@ void ForEachOption(Options& options, const Each& each) {
   each(options.threads);
   each(options.columns);
   each(options.rows);
+  each(options.cables);
   each(options.wire_cycles);
   each(options.wire_errors);
   each(options.processes);
@@ -90,8 +91,12 @@ void ForEachOption(Options& options, const Each& each) {
 
 void PutOptions(const SimulationOptions& options, Packer& packer) {
   ForEachOption(options, [&packer](const auto& option) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(option)>, std::string>) {
+    using Option = std::decay_t<decltype(option)>;
+    if constexpr (std::is_same_v<Option, std::string>) {
       packer.PutText(option);
+    } else if constexpr (std::is_same_v<Option, std::vector<Cable>>) {
+      packer.Put(uint64_t{option.size()});
+      for (const Cable& cable : option) packer.Put(cable);
     } else {
       packer.Put(option);
     }
@@ -104,6 +109,10 @@ SimulationOptions GetOptions(Unpacker& unpacker) {
     using Option = std::decay_t<decltype(option)>;
     if constexpr (std::is_same_v<Option, std::string>) {
       option = std::string(unpacker.GetText());
+    } else if constexpr (std::is_same_v<Option, std::vector<Cable>>) {
+      for (auto left = unpacker.Get<uint64_t>(); left > 0 && unpacker.ok();
+           --left)
+        option.push_back(unpacker.Get<Cable>());
     } else {
       option = unpacker.Get<Option>();
     }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <set>
 #include <string>
 #include <systemc>
 #include <thread>
@@ -177,9 +178,34 @@ Simulation::~Simulation() {
   context_.reset();
 }
 
+namespace {
+
+// Cables join links that there are, one a link.
+absl::Status CheckCables(const std::vector<Cable>& cables, int chips) {
+  std::set<std::pair<int, int>> used;
+  for (const Cable& cable : cables) {
+    for (const LinkEnd& end : cable.ends) {
+      if (end.chip < 0 || end.chip >= chips || end.link < 0 ||
+          end.link >= kLinks) {
+        return absl::InvalidArgumentError(absl::StrFormat(
+            "a cable to link %d of chip %d: there are links 0 to %d of chips "
+            "0 to %d",
+            end.link, end.chip, kLinks - 1, chips - 1));
+      }
+      if (used.insert({end.chip, end.link}).second) continue;
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "two cables to link %s of chip %d", kLinkNames[end.link], end.chip));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status Simulation::CheckOptions(const Options& options,
                                       const Preset& preset) {
   const int chips = options.chips();
+  if (absl::Status s = CheckCables(options.cables, chips); !s.ok()) return s;
   if (options.processes < 0 || options.processes > chips ||
       (options.processes > 0 && chips == 1)) {
     return absl::InvalidArgumentError(

@@ -12,7 +12,10 @@ namespace systole::tb {
 Windows::Windows(const SimulationOptions& options, const Preset& preset,
                  std::vector<std::unique_ptr<ClockedChip>> chips,
                  Others* others)
-    : wires_(options.columns, options.rows, options.wire_cycles),
+    : wires_(options.chips(),
+             options.cables.empty() ? TorusCables(options.columns, options.rows)
+                                    : options.cables,
+             options.wire_cycles),
       chips_(std::move(chips)),
       states_(chips_.size()),
       others_(others) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// The cables between the chips of a torus. A link's lanes arrive at the
-// neighbour's link of the opposite direction after a fixed number of cycles. In
-// the simulation, a chip may be ahead of another one by up to this number.
+// The cables between the chips of a device. A link's lanes arrive at the other
+// end of its cable after a fixed number of cycles. In the simulation, a chip
+// may be ahead of another one by up to this number.
 //
-//   Wires wires(2, 2, 8);
+//   Wires wires(4, TorusCables(2, 2), 8);
 //   wires.Receive(chip, cycle, &pins.in.lanes);  // before the cycle
 //   wires.Send(chip, cycle, pins.out.lanes);     // after it
 
@@ -17,19 +17,42 @@
 #include <random>
 #include <vector>
 
+#include "systole/cable.h"
 #include "verif/tb/core_model.h"
 #include "verif/tb/lanes.h"
 
 namespace systole::tb {
 
+// From X+ to X- and from Y+ to Y- of the neighbours, chips row by row. A ring
+// of one chip has none.
+inline std::vector<Cable> TorusCables(int columns, int rows) {
+  std::vector<Cable> cables;
+  for (int y = 0; y < rows; ++y) {
+    for (int x = 0; x < columns; ++x) {
+      const int chip = y * columns + x;
+      if (columns > 1)
+        cables.push_back({{{chip, 0}, {y * columns + (x + 1) % columns, 1}}});
+      if (rows > 1)
+        cables.push_back({{{chip, 2}, {(y + 1) % rows * columns + x, 3}}});
+    }
+  }
+  return cables;
+}
+
 class Wires {
  public:
-  // Chips are numbered row by row. cycles: at least 1.
-  Wires(int columns, int rows, int cycles)
-      : columns_(columns),
-        rows_(rows),
-        cycles_(cycles),
-        sent_(columns * rows, std::vector<LanePins>(2 * cycles)) {}
+  // No link has two cables. cycles: at least 1.
+  Wires(int chips, const std::vector<Cable>& cables, int cycles)
+      : cycles_(cycles),
+        far_(chips),
+        sent_(chips, std::vector<LanePins>(2 * cycles)) {
+    for (const Cable& cable : cables) {
+      for (int e = 0; e < 2; ++e) {
+        const LinkEnd &here = cable.ends[e], &there = cable.ends[1 - e];
+        far_[here.chip][here.link] = {there, cable.until};
+      }
+    }
+  }
 
   int cycles() const { return cycles_; }
   // Flips bits at random: on average `rate` of every 2^20. The flipped bits
@@ -54,9 +77,11 @@ class Wires {
     }
     const uint64_t at = cycle - cycles_;
     for (int l = 0; l < kLinks; ++l) {
-      const int from = Neighbour(chip, l);
+      const Far& far = far_[chip][l];
       (*lanes)[l] =
-          from < 0 ? LinkWords{} : sent_[from][at % sent_[0].size()][l ^ 1];
+          far.end.chip < 0 || cycle >= far.until
+              ? LinkWords{}
+              : sent_[far.end.chip][at % sent_[0].size()][far.end.link];
     }
   }
   void Send(int chip, uint64_t cycle, const LanePins& lanes) {
@@ -69,22 +94,13 @@ class Wires {
     return sent_[chip][cycle % sent_[0].size()];
   }
   // The chip at the other end of a link; -1: it has no cable.
-  int Neighbour(int chip, int link) const {
-    if ((link < 2 ? columns_ : rows_) == 1) return -1;
-    const int x = chip % columns_, y = chip / columns_;
-    switch (link) {
-      case 0:
-        return Number(x + 1, y);
-      case 1:
-        return Number(x + columns_ - 1, y);
-      case 2:
-        return Number(x, y + 1);
-      default:
-        return Number(x, y + rows_ - 1);
-    }
-  }
+  int Neighbour(int chip, int link) const { return far_[chip][link].end.chip; }
 
  private:
+  struct Far {
+    LinkEnd end = {-1, 0};
+    uint64_t until = 0;
+  };
   struct Errors {
     std::mt19937_64 random;
     std::geometric_distribution<uint64_t> distance;
@@ -92,7 +108,6 @@ class Wires {
     uint64_t Draw() { return distance(random); }
   };
 
-  int Number(int x, int y) const { return y % rows_ * columns_ + x % columns_; }
   void Turn(Errors& errors, LanePins* lanes) const {
     const uint64_t bits = uint64_t{kLinks} * link_bits_;
     while (errors.next < bits) {
@@ -104,8 +119,9 @@ class Wires {
     errors.next -= bits;
   }
 
-  int columns_, rows_, cycles_;
-  std::vector<std::vector<LanePins>> sent_;  // by chip and cycle
+  int cycles_;
+  std::vector<std::array<Far, kLinks>> far_;  // by chip
+  std::vector<std::vector<LanePins>> sent_;   // by chip and cycle
   int link_bits_ = 0;
   std::vector<Errors> errors_;  // by sending chip
 };

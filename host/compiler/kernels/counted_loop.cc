@@ -22,19 +22,6 @@ int ParameterOf(const ir::Module& region, const Value& value) {
   return found == inputs.end() ? -1 : static_cast<int>(found - inputs.begin());
 }
 
-std::optional<int64_t> NumberOf(const Value& value) {
-  if (!value->is_constant() || value.type().elements() != 1)
-    return std::nullopt;
-  switch (value.type().element) {
-    case ElementType::kInt32:
-      return value->literal().values<int32_t>()[0];
-    case ElementType::kUint32:
-      return value->literal().values<uint32_t>()[0];
-    default:
-      return std::nullopt;
-  }
-}
-
 Direction Mirrored(Direction direction) {
   switch (direction) {
     case Direction::kLt:
@@ -64,6 +51,19 @@ std::optional<int64_t> StepOf(const ir::Module& body, int carried) {
 }
 
 }  // namespace
+
+std::optional<int64_t> NumberOf(const Value& value) {
+  if (!value->is_constant() || value.type().elements() != 1)
+    return std::nullopt;
+  switch (value.type().element) {
+    case ElementType::kInt32:
+      return value->literal().values<int32_t>()[0];
+    case ElementType::kUint32:
+      return value->literal().values<uint32_t>()[0];
+    default:
+      return std::nullopt;
+  }
+}
 
 std::optional<int64_t> CountedLoop::Turns(int64_t first, int64_t end,
                                           ElementType type) const {

@@ -28,6 +28,9 @@ struct CountedLoop {
                                ir::ElementType type) const;
 };
 
+// A constant of one element, of i32 or u32.
+std::optional<int64_t> NumberOf(const ir::Value& value);
+
 // nullopt: the node is another kind of loop.
 std::optional<CountedLoop> CountedLoopOf(const ir::Node& node);
 

@@ -53,7 +53,7 @@ DepthwiseInput::Buffers DepthwiseInput::Place(const DepthwiseBlock& most) {
 void DepthwiseInput::AddCode(std::vector<uint64_t>& words) {
   copy_pc_ = static_cast<int>(words.size());
   std::vector<uint64_t> more = copies_.words();
-  MoveCode(more, copy_pc_);
+  MoveCode(absl::MakeSpan(more), copy_pc_);
   words.insert(words.end(), more.begin(), more.end());
   zero_ = ZeroCode(preset_, static_cast<int>(words.size()));
   words.insert(words.end(), zero_.words().begin(), zero_.words().end());

@@ -16,6 +16,7 @@
 #include "host/compiler/kernels/fused_nodes.h"
 #include "host/compiler/kernels/fusion.h"
 #include "host/compiler/kernels/line_stages.h"
+#include "host/compiler/kernels/loop_expansion.h"
 #include "host/compiler/kernels/node_kernel.h"
 #include "host/compiler/kernels/node_kind.h"
 #include "host/compiler/kernels/plan_link.h"
@@ -48,6 +49,7 @@ class Planner {
     }
   }
 
+  // Steps are not linked.
   DevicePlan Plan() {
     for (const auto& node : module_.nodes()) {
       first_slot_[node.get()] = plan_.slots;
@@ -71,7 +73,14 @@ class Planner {
     for (const ir::Output& output : module_.outputs)
       plan_.outputs.push_back(SlotOf(output.node));
     PairSteps(plan_.steps, again_, preset_);
-    plan_.steps = LinkSteps(std::move(plan_.steps), chip_, exchanges_);
+    ExpandLoops(plan_, known_loops_, preset_);
+    return std::move(plan_);
+  }
+
+  DevicePlan LinkedPlan() {
+    plan_ = Plan();
+    SeparateParts(plan_, preset_);
+    LinkSteps(plan_, chip_, exchanges_);
     FindDead();
     return std::move(plan_);
   }
@@ -136,7 +145,7 @@ class Planner {
     if (kernel.ok()) {
       next_origin_ = kernel->ub_end;
       PlanStep step;
-      step.kernel = *std::move(kernel);
+      step.kernel = std::make_shared<KernelProgram>(*std::move(kernel));
       step.kernels = {nodes};
       step.inputs = fused.inputs;
       step.outputs = fused.outputs;
@@ -306,13 +315,13 @@ class Planner {
           [&](int64_t origin) { return compile(preset_, origin); });
       if (!kernel.ok()) continue;
       next_origin_ = kernel->ub_end;
-      step.kernel = *std::move(kernel);
+      step.kernel = std::make_shared<KernelProgram>(*std::move(kernel));
       step.kernels = {{&node}};
       if (in_place) step.updates = {{0, 0}};
       again_[plan_.steps.size()] = compile;
     }
-    if (IsControl(node)) {
-      step.loop = CountedLoopOf(node);
+    if (IsControl(node)) step.loop = CountedLoopOf(node);
+    if (IsControl(node) && !Expands(step)) {
       for (const auto& region : node.regions) {
         // A loop's body gets what the turn before has made.
         const bool body = node.op == Op::kHloWhile && region == node.regions[1];
@@ -321,6 +330,21 @@ class Planner {
       }
     }
     plan_.steps.push_back(std::move(step));
+  }
+
+  // Whether the loop's turns become steps of this plan.
+  bool Expands(const PlanStep& step) {
+    if (!step.loop) return false;
+    const Node& node = *step.node;
+    std::optional<TurnBody> body =
+        TurnBodyOf(node, *step.loop, kinds_, kMostKernels, preset_);
+    if (!body) return false;
+    KnownLoop known{*std::move(body), {}};
+    known.plan =
+        Planner(*known.body.module, chip_, node.results(), exchanges_).Plan();
+    if (!MayExpand(known)) return false;
+    known_loops_.emplace(&node, std::move(known));
+    return true;
   }
 
   void FindDead() {
@@ -344,6 +368,7 @@ class Planner {
   NodeKinds kinds_;
   DevicePlan plan_;
   std::map<size_t, CompileAgain> again_;  // by step
+  std::map<const Node*, KnownLoop> known_loops_;
   std::unordered_map<const Node*, int> first_slot_;
   std::set<int> known_;  // slots of constants
   // Nodes that read a slot; null: it is an output, or read by other units.
@@ -364,7 +389,7 @@ bool IsControl(const Node& node) {
 
 DevicePlan PlanFor(const ir::Module& module, const Preset& preset, size_t owned,
                    const Exchanges* exchanges) {
-  return Planner(module, preset, owned, exchanges).Plan();
+  return Planner(module, preset, owned, exchanges).LinkedPlan();
 }
 
 }  // namespace systole::lanes

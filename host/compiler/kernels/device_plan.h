@@ -33,7 +33,7 @@ class Exchanges;
 struct PlanStep {
   // A program of kernels, or else a single node; of a `shard`, the result is a
   // part of the input's memory.
-  std::optional<KernelProgram> kernel;
+  std::shared_ptr<const KernelProgram> kernel;
   const ir::Node* node = nullptr;
   // Nodes of the program's kernels, in their order.
   std::vector<std::vector<const ir::Node*>> kernels;
@@ -60,7 +60,27 @@ struct DevicePlan {
   // Values that differ from process to process: partition_id, replica_id.
   std::vector<std::pair<int, ir::Op>> device_ids;
   int slots = 0;
-  // Plans of the regions of `while`, `if` and `case` steps.
+  // Slots that are parts of other slots' memory, until steps are linked.
+  struct Part {
+    int of;
+    int64_t begin, bytes, of_bytes;
+  };
+  std::map<int, Part> parts;
+  // The same as a part of a slot that is none itself.
+  Part WholePart(int slot) const {
+    Part part = parts.at(slot);
+    for (auto of = parts.find(part.of); of != parts.end();
+         of = parts.find(part.of)) {
+      part.of = of->second.of;
+      part.begin += of->second.begin;
+      part.of_bytes = of->second.of_bytes;
+    }
+    return part;
+  }
+  // Modules whose nodes the steps have, beside the plan's own.
+  std::vector<std::shared_ptr<const ir::Module>> modules;
+  // Plans of the regions of `while`, `if` and `case` steps that the host
+  // controls.
   std::map<const ir::Module*, std::unique_ptr<DevicePlan>> regions;
 };
 

@@ -55,7 +55,7 @@ class PartOrder {
       }
       Unit& unit = units_.emplace_back();
       unit.parts = {i};
-      unit.computes = step.kernel.has_value();
+      unit.computes = step.kernel != nullptr;
       unit.cycles = unit.computes
                         ? step.kernel->expected_cycles
                         : CyclesBeside(CollectivePart(

@@ -96,22 +96,24 @@ FusedLayout::FusedLayout(const FusedSpec& spec, const Preset& preset,
 }
 
 int64_t FusedLayout::blocks() const {
-  return CeilDiv(spec_.rows, block_rows_) + (half_ends_ ? 1 : 0);
+  return CeilDiv(spec_.rows, block_rows_) + (halves_ == Halves::kNone ? 0 : 1);
 }
 
 int64_t FusedLayout::FirstRow(int64_t block) const {
   const int64_t first = block * block_rows_;
-  return half_ends_ && block > 0 ? first - block_rows_ / 2 : first;
+  const bool late = halves_ == Halves::kBoth
+                        ? block > 0
+                        : halves_ == Halves::kLast && first == spec_.rows;
+  return late ? first - block_rows_ / 2 : first;
 }
 
 int64_t FusedLayout::RowsOf(int64_t block) const {
-  const int64_t end =
-      half_ends_ ? FirstRow(block + 1) : (block + 1) * block_rows_;
-  return std::min(end, spec_.rows) - FirstRow(block);
+  const int64_t end = block + 1 < blocks() ? FirstRow(block + 1) : spec_.rows;
+  return end - FirstRow(block);
 }
 
 int64_t FusedLayout::MultipleOfRows() const {
-  if (half_ends_) return block_rows_ / 2;
+  if (halves_ != Halves::kNone) return block_rows_ / 2;
   return spec_.rows % block_rows_ == 0 ? block_rows_ : 1;
 }
 
@@ -176,6 +178,13 @@ void FusedLayout::ChooseRows() {
     const int64_t lines = product_->lines() / spec_.rows;
     const int64_t block = product_->BlockLines(step_ * lines);
     block_rows_ = std::clamp(block / lines, step_, spec_.rows);
+    // Less is loaded before the first pass and stored behind the last one.
+    if (spec_.rows % block_rows_ != 0 || spec_.rows == block_rows_ ||
+        block_rows_ % (2 * step_) != 0)
+      return;
+    halves_ = product_->HalvesOf(block_rows_ * lines);
+    if (halves_ == Halves::kBoth && FirstBlockServesAll())
+      halves_ = Halves::kLast;
     return;
   }
   const int64_t wanted =
@@ -198,9 +207,10 @@ void FusedLayout::ChooseRows() {
   }
   block_rows_ =
       std::min(spec_.rows, RoundUp(CeilDiv(spec_.rows, wanted), fill));
-  half_ends_ = spec_.half_ends && spec_.rows % block_rows_ == 0 &&
-               spec_.rows > block_rows_ && block_rows_ % (2 * fill) == 0 &&
-               !FirstBlockServesAll();
+  const bool both = spec_.half_ends && spec_.rows % block_rows_ == 0 &&
+                    spec_.rows > block_rows_ && block_rows_ % (2 * fill) == 0 &&
+                    !FirstBlockServesAll();
+  halves_ = both ? Halves::kBoth : Halves::kNone;
 }
 
 bool FusedLayout::FirstBlockServesAll() const {
@@ -300,7 +310,7 @@ bool FusedLayout::TakeTurns() {
 }
 
 bool FusedLayout::Shrink() {
-  half_ends_ = false;
+  halves_ = Halves::kNone;
   if (block_rows_ <= step_) {
     if (slots_ == 1) return false;
     slots_ = 1;

@@ -90,7 +90,8 @@ class FusedLayout {
   std::vector<bool> reused_;  // its bytes may serve another value after that
   int64_t beat_ = 1, step_ = 1;
   int64_t block_rows_ = 1, slots_ = 2, slot_bytes_ = 0;
-  bool in_turns_ = false, half_ends_ = false;
+  bool in_turns_ = false;
+  Halves halves_ = Halves::kNone;
 };
 
 // Blocks of which each has enough rows for each stage.

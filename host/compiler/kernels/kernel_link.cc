@@ -3,15 +3,22 @@
 #include "host/compiler/kernels/kernel_link.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "host/compiler/cost_model.h"
+#include "host/compiler/kernels/code_placement.h"
+#include "host/compiler/kernels/collective_kernel.h"
+#include "host/compiler/kernels/repeated_loads.h"
 #include "host/compiler/schedule_builder.h"
+#include "systole/gen/vpu.h"
 
 namespace systole::lanes {
 namespace {
 
 constexpr int kTagBit = 16, kTagBits = 16;
+// Of a kernel's step that its program leaves out.
+constexpr size_t kNoStep = ~size_t{0};
 
 // A step of a kernel, and when it is expected to start.
 struct Place {
@@ -134,24 +141,38 @@ absl::StatusOr<KernelProgram> Link(
     const KernelProgram* kernel;
     const std::vector<int>* operands;
     size_t tag;
+    CodePlace place;
+    CodeSteps code;
+    int64_t words = 0;  // placeholder address
   };
   std::vector<Part> all;
-  for (size_t k = 0; k < kernels.size(); ++k)
-    all.push_back({kernels[k].kernel, &kernels[k].operands, k});
-  for (const LinkedCollective& collective : collectives) {
-    all.push_back({collective.kernel, &collective.operands,
-                   static_cast<size_t>(collective.tag)});
+  const std::vector<CodePlace> code_places = PlaceCode(
+      kernels, vpu::kImemWords - (collectives.empty() ? 0 : kCollectiveWords));
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    all.push_back({kernels[k].kernel, &kernels[k].operands, k, code_places[k],
+                   CodeOf(*kernels[k].kernel)});
   }
-  // Placeholder addresses: the code of all kernels, then the operands.
-  std::vector<int64_t> code, bases;
+  for (const LinkedCollective& collective : collectives) {
+    all.push_back({collective.kernel,
+                   &collective.operands,
+                   static_cast<size_t>(collective.tag),
+                   {},
+                   {}});
+  }
+  // Placeholder addresses: the words of all kernels, then the operands.
+  std::vector<int64_t> bases;
   int64_t next = 0;
-  for (const Part& part : all) {
-    code.push_back(next);
-    next = builder.Align(next +
-                         8 * static_cast<int64_t>(part.kernel->words.size()));
-    program.words.resize(code.back() / 8);
-    program.words.insert(program.words.end(), part.kernel->words.begin(),
-                         part.kernel->words.end());
+  std::map<std::pair<const KernelProgram*, int64_t>, int64_t> written;
+  for (Part& part : all) {
+    const auto [at, added] =
+        written.try_emplace({part.kernel, part.place.by}, next);
+    part.words = at->second;
+    if (!added) continue;
+    std::vector<uint64_t> words = part.kernel->words;
+    MoveCode(absl::MakeSpan(words).first(part.code.count), part.place.by);
+    next = builder.Align(next + 8 * static_cast<int64_t>(words.size()));
+    program.words.resize(part.words / 8);
+    program.words.insert(program.words.end(), words.begin(), words.end());
   }
   for (const int64_t size : bytes) {
     bases.push_back(next);
@@ -176,22 +197,32 @@ absl::StatusOr<KernelProgram> Link(
   if (!collectives.empty())
     order = WithCollectives(order, kernels, collectives, preset);
   for (const Place& place : order) {
+    const Part& part = all[place.kernel];
+    if (part.place.is_there && part.code.Has(place.step)) {
+      places[place.kernel][place.step] = kNoStep;
+      continue;
+    }
     places[place.kernel][place.step] = sequence.steps.size();
-    compiler::Step& step = sequence.steps.emplace_back(
-        all[place.kernel].kernel->steps[place.step]);
-    isa::PutBits(step.descriptor, kTagBit, kTagBits, all[place.kernel].tag);
+    compiler::Step& step =
+        sequence.steps.emplace_back(part.kernel->steps[place.step]);
+    MoveCode(step.descriptor, part.place.by);
+    isa::PutBits(step.descriptor, kTagBit, kTagBits, part.tag);
     step.after = compiler::kNoDependences;
   }
   for (size_t k = 0; k < all.size(); ++k) {
     const auto base_of = [&](int operand) {
-      return operand < 0 ? code[k] : all_bases[(*all[k].operands)[operand]];
+      return operand < 0 ? all[k].words
+                         : all_bases[(*all[k].operands)[operand]];
     };
     for (const KernelProgram::Patch& patch : all[k].kernel->patches) {
-      SetHbmAddress(sequence.steps[places[k][patch.descriptor]].descriptor,
+      const size_t step = places[k][patch.descriptor];
+      if (step == kNoStep) continue;
+      SetHbmAddress(sequence.steps[step].descriptor,
                     base_of(patch.operand) + patch.offset);
     }
     const std::vector<int64_t>& from = all[k].kernel->bases;
     for (const size_t place : places[k]) {
+      if (place == kNoStep) continue;
       for (compiler::Access& access : sequence.steps[place].touches) {
         if (access.space != compiler::Space::kHbm) continue;
         const auto above =
@@ -201,6 +232,8 @@ absl::StatusOr<KernelProgram> Link(
       }
     }
   }
+  // Collectives of other cores write here, too.
+  if (collectives.empty()) program.load_bytes -= RemoveRepeatedLoads(sequence);
   absl::StatusOr<compiler::Schedule> schedule =
       compiler::ScheduleOf(std::move(sequence), /*reorder=*/true);
   if (!schedule.ok()) return schedule.status();

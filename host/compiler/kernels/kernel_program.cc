@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_format.h"
 #include "host/compiler/access.h"
+#include "host/compiler/kernels/code_placement.h"
 #include "host/program/vpu_asm.h"
 #include "systole/gen/vpu.h"
 
@@ -31,8 +32,8 @@ compiler::Plan EmptyPlan(const Preset& preset) {
 
 }  // namespace
 
-void MoveCode(std::vector<uint64_t>& words, int64_t by) {
-  for (uint64_t& word : words) {
+void MoveCode(absl::Span<uint64_t> code, int64_t by) {
+  for (uint64_t& word : code) {
     vpu::Instr x = vpu::Instr::Decode(word);
     if (x.op != vpu::Op::kBeq && x.op != vpu::Op::kBne && x.op != vpu::Op::kBlt)
       continue;
@@ -42,18 +43,21 @@ void MoveCode(std::vector<uint64_t>& words, int64_t by) {
   }
 }
 
+void MoveCode(isa::Descriptor& descriptor, int64_t by) {
+  const isa::Opcode opcode = compiler::OpcodeOf(descriptor);
+  const int bit = opcode == isa::Opcode::kVrun    ? kRunPcBit
+                  : opcode == isa::Opcode::kVload ? kLoadPcBit
+                                                  : -1;
+  if (bit < 0) return;
+  isa::PutBits(descriptor, bit, kPcBits,
+               isa::GetBits(descriptor, bit, kPcBits) + by);
+}
+
 void MoveCode(KernelProgram& program, int64_t by) {
-  MoveCode(program.words, by);
-  const auto move = [&](isa::Descriptor& d) {
-    const isa::Opcode opcode = compiler::OpcodeOf(d);
-    const int bit = opcode == isa::Opcode::kVrun    ? kRunPcBit
-                    : opcode == isa::Opcode::kVload ? kLoadPcBit
-                                                    : -1;
-    if (bit >= 0)
-      isa::PutBits(d, bit, kPcBits, isa::GetBits(d, bit, kPcBits) + by);
-  };
-  for (compiler::Step& step : program.steps) move(step.descriptor);
-  for (isa::Descriptor& d : program.descriptors) move(d);
+  // What follows the code is data.
+  MoveCode(absl::MakeSpan(program.words).first(CodeOf(program).count), by);
+  for (compiler::Step& step : program.steps) MoveCode(step.descriptor, by);
+  for (isa::Descriptor& d : program.descriptors) MoveCode(d, by);
 }
 
 bool IsDma(const isa::Descriptor& d) {

@@ -71,7 +71,8 @@ void AddCosts(const compiler::Schedule& schedule,
               std::vector<KernelCost>& costs);
 
 // The code for another place in the instruction memory, `by` instructions on.
-void MoveCode(std::vector<uint64_t>& words, int64_t by);
+void MoveCode(absl::Span<uint64_t> code, int64_t by);
+void MoveCode(isa::Descriptor& descriptor, int64_t by);
 void MoveCode(KernelProgram& program, int64_t by);
 
 // Whether the descriptor moves data between the unified buffer and HBM, its own

@@ -212,16 +212,19 @@ absl::Status LaneGroups::Compute(const Item& item) {
   SetRows(false);
   // The register of a value that ends here may take the result.
   pinned_.fill(false);
+  std::vector<int> read;
   for (const Lane source : NeededBy(item.step)) {
     const int reg = groups_[group].place[source];
     Use(group, source);
+    if (reg >= 0) read.push_back(reg);
     if (reg >= 0 && held_[reg].lane >= 0) pinned_[reg] = true;
   }
   const bool function = IsCross(node.op);
   Bank bank = LaneRegisters::kAlus, other = LaneRegisters::kCross;
   if (function) std::swap(bank, other);
   int reg = Best(bank, x).reg;
-  if (reg < 0) {  // a value moves to the other bank
+  if (reg < 0) {  // a value moves to the other bank, before the step reads
+    for (const int source : read) pinned_[source] = true;
     reg = Farthest(bank);
     const int to = reg < 0 ? -1
                            : Best(other, function ? Make(Op::kIor, 0, reg, reg)

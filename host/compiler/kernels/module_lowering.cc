@@ -14,6 +14,7 @@
 #include "host/compiler/kernels/gradient_lowering.h"
 #include "host/compiler/kernels/householder_lowering.h"
 #include "host/compiler/kernels/image_layout.h"
+#include "host/compiler/kernels/loop_lowering.h"
 #include "host/compiler/kernels/permutation_split.h"
 #include "host/compiler/kernels/product_lowering.h"
 #include "host/compiler/kernels/random_lowering.h"
@@ -106,6 +107,8 @@ void LowerModule(ir::Module& module, const Preset& preset) {
   LowerRandomNumbers(module);
   LowerShards(module, preset);
   Everywhere(module, MoveChannelsLast);
+  if (ir::HoistInvariants(module) > 0) ir::RemoveDuplicates(module);
+  LiftProducts(module, preset);
   Lower(module, preset);
   Everywhere(module, [&](ir::Module& part) { SplitBroadcasts(part, preset); });
   DivideReductions(module);
@@ -113,6 +116,7 @@ void LowerModule(ir::Module& module, const Preset& preset) {
   SplitPermutations(module, preset);
   Everywhere(module, ir::RemoveDuplicates);
   if (ir::HoistInvariants(module) > 0) ir::RemoveDuplicates(module);
+  CarryConversions(module);
 }
 
 }  // namespace systole::lanes

@@ -21,27 +21,6 @@ using ir::Value;
 
 constexpr int64_t kMostKnownBytes = int64_t{1} << 26;
 
-// Not for products, which go to the array, for generators, which count calls,
-// for what differs from device to device, or for regions, which may take long.
-bool MayBeKnown(const Node& node) {
-  switch (node.op) {
-    case Op::kParameter:
-    case Op::kHloDotGeneral:
-    case Op::kHloConvolution:
-    case Op::kHloMatrixProduct:
-    case Op::kHloRng:
-    case Op::kHloCustomCall:
-    case Op::kHloPartitionId:
-    case Op::kHloReplicaId:
-    case Op::kHloShard:
-      return false;
-    default:
-      return node.regions.empty() && node.results() == 1 &&
-             !ir::IsCollective(node.op) && ir::HostComputes(node.op) &&
-             node.type.bytes() <= kMostKnownBytes;
-  }
-}
-
 // A result without elements needs no work.
 bool IsEmpty(const Node& node) {
   return node.results() == 1 && node.type.elements() == 0 &&
@@ -81,6 +60,27 @@ bool IsElementwise(const Node& node) {
 }
 
 }  // namespace
+
+// Not products, which go to the array, generators, which count calls, what
+// differs from device to device, or regions, which may take long.
+bool MayBeKnown(const Node& node) {
+  switch (node.op) {
+    case Op::kParameter:
+    case Op::kHloDotGeneral:
+    case Op::kHloConvolution:
+    case Op::kHloMatrixProduct:
+    case Op::kHloRng:
+    case Op::kHloCustomCall:
+    case Op::kHloPartitionId:
+    case Op::kHloReplicaId:
+    case Op::kHloShard:
+      return false;
+    default:
+      return node.regions.empty() && node.results() == 1 &&
+             !ir::IsCollective(node.op) && ir::HostComputes(node.op) &&
+             node.type.bytes() <= kMostKnownBytes;
+  }
+}
 
 bool IsUniform(const ir::Literal& literal) {
   const int64_t bytes = ir::ElementBytes(literal.element());

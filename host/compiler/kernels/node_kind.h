@@ -29,6 +29,10 @@ inline bool SameLane(ir::ElementType a, ir::ElementType b) {
   return a == b || (ir::ElementBytes(a) == 4 && ir::ElementBytes(b) == 4);
 }
 
+// Whether the node can be computed when a program is compiled, once its
+// operands are known.
+bool MayBeKnown(const ir::Node& node);
+
 // Whether all elements have the same bits, and there are any.
 bool IsUniform(const ir::Literal& literal);
 

@@ -17,21 +17,26 @@ namespace {
 
 // Of the memory, for values of one program.
 constexpr uint64_t kPartOfMemory = 8;
+// Of a program: their numbers are tags of 16 bits.
+constexpr size_t kMostLinked = 1 << 12;
 
 class StepLinker {
  public:
-  StepLinker(const Preset& preset, const Exchanges* exchanges)
-      : preset_(preset), exchanges_(exchanges) {}
+  StepLinker(const DevicePlan& plan, const Preset& preset,
+             const Exchanges* exchanges)
+      : plan_(plan), preset_(preset), exchanges_(exchanges) {}
 
   std::vector<PlanStep> Run(std::vector<PlanStep> all) {
     std::vector<PlanStep> steps, kernels, last;
     const auto most =
         static_cast<int64_t>(preset_.memory_bytes() / kPartOfMemory);
     int64_t bytes = 0;
+    bool exchange = false, part = false;  // in these kernels
     const auto flush = [&] {
       LinkInto(kernels.begin(), kernels.end(), steps);
       kernels.clear();
       bytes = 0;
+      exchange = part = false;
     };
     for (PlanStep& step : all) {
       if (!step.kernel && PartsStay(*step.node)) {
@@ -52,8 +57,14 @@ class StepLinker {
         steps.push_back(std::move(step));
         continue;
       }
-      if (bytes + own > most) flush();
+      // Programs with collectives have no parts of values.
+      const bool has_part = step.kernel && HasPart(step);
+      if (bytes + own > most || kernels.size() >= kMostLinked ||
+          (step.kernel ? exchange && has_part : part))
+        flush();
       bytes += own;
+      exchange = exchange || !step.kernel;
+      part = part || has_part;
       kernels.push_back(std::move(step));
     }
     flush();
@@ -78,15 +89,31 @@ class StepLinker {
       if (to == output) return step.inputs[from];
     return -1;
   }
+  // Whether it has more than memory (loop_expansion.h).
+  static bool HasCode(const PlanStep& step) {
+    return step.kernel && !step.kernel->steps.empty();
+  }
+  // Whether it can only be linked: it has a part of another slot's memory, or
+  // no descriptors.
+  bool HasPart(const PlanStep& step) const {
+    const auto is_part = [this](int slot) {
+      return plan_.parts.count(slot) > 0;
+    };
+    return !HasCode(step) ||
+           std::any_of(step.inputs.begin(), step.inputs.end(), is_part) ||
+           std::any_of(step.outputs.begin(), step.outputs.end(), is_part);
+  }
   static bool Makes(const PlanStep& step, int slot) {
     return std::count(step.outputs.begin(), step.outputs.end(), slot) > 0;
   }
   using Steps = std::vector<PlanStep>::iterator;
   void LinkInto(Steps begin, Steps end, std::vector<PlanStep>& steps) {
-    if (end - begin == 1) steps.push_back(std::move(*begin));
-    if (end - begin <= 1) return;
+    if (end == begin) return;
+    if (end - begin == 1 && (!begin->kernel || !HasPart(*begin)))
+      return steps.push_back(std::move(*begin));
     absl::StatusOr<PlanStep> linked = Linked(begin, end);
-    if (linked.ok()) return steps.push_back(*std::move(linked));
+    if (linked.ok() || end - begin == 1)
+      return steps.push_back(std::move(linked).value());
     const Steps middle = begin + (end - begin) / 2;
     LinkInto(begin, middle, steps);
     LinkInto(middle, end, steps);
@@ -102,8 +129,10 @@ class StepLinker {
   // Bytes that it needs until the program ends, beside its inputs.
   int64_t MemoryOf(const PlanStep& step) const {
     int64_t bytes = 0;
-    for (size_t i = 0; i < step.outputs.size(); ++i)
-      bytes += BytesOf(step, step.inputs.size() + i);
+    for (size_t i = 0; i < step.outputs.size(); ++i) {
+      if (plan_.parts.count(step.outputs[i]) == 0)
+        bytes += BytesOf(step, step.inputs.size() + i);
+    }
     if (!step.kernel) {
       bytes +=
           compiler::CollectivePart(exchanges_->Of(*step.node, 0)->spec, preset_)
@@ -117,16 +146,28 @@ class StepLinker {
     // Slots that are changed: inputs of the program, and what it has made.
     std::vector<std::pair<int, int>> changed, replaced;
     std::map<int, int64_t> size;
+    const auto read_slot = [&](int slot, int64_t bytes) {
+      size.emplace(slot, bytes);
+      if (made.count(slot) == 0 && read.insert(slot).second)
+        all.inputs.push_back(slot);
+    };
     for (Steps step = begin; step != end; ++step) {
-      if (step->kernel) all.kernels.push_back(step->kernels[0]);
+      if (HasCode(*step)) all.kernels.push_back(step->kernels[0]);
+      for (const std::vector<int>* slots : {&step->inputs, &step->outputs}) {
+        for (const int slot : *slots) {
+          if (plan_.parts.count(slot) == 0) continue;
+          // Of an earlier program's value, too: its own memory changes.
+          const DevicePlan::Part part = plan_.WholePart(slot);
+          read_slot(part.of, part.of_bytes);
+        }
+      }
       for (size_t i = 0; i < step->inputs.size(); ++i) {
-        const int slot = step->inputs[i];
-        size.emplace(slot, BytesOf(*step, i));
-        if (made.count(slot) == 0 && read.insert(slot).second)
-          all.inputs.push_back(slot);
+        if (plan_.parts.count(step->inputs[i]) == 0)
+          read_slot(step->inputs[i], BytesOf(*step, i));
       }
       for (size_t i = 0; i < step->outputs.size(); ++i) {
         const int slot = step->outputs[i];
+        if (plan_.parts.count(slot) > 0) continue;
         size[slot] = BytesOf(*step, step->inputs.size() + i);
         const int updated = UpdatedBy(*step, static_cast<int>(i));
         if (updated >= 0 && made.count(updated) > 0) {
@@ -159,10 +200,19 @@ class StepLinker {
     }
     for (auto pair = replaced.rbegin(); pair != replaced.rend(); ++pair)
       number[pair->first] = number[pair->second];
+    std::vector<OperandPart> operand_parts;
+    const auto number_of = [&](int slot) {
+      const auto [place, added] = number.try_emplace(slot, 0);
+      if (!added) return place->second;
+      const DevicePlan::Part part = plan_.WholePart(slot);
+      place->second = static_cast<int>(bytes.size() + operand_parts.size());
+      operand_parts.push_back({place->second, number.at(part.of), part.begin});
+      return place->second;
+    };
     const auto operands_of = [&](const PlanStep& step) {
       std::vector<int> operands;
       for (const std::vector<int>* slots : {&step.inputs, &step.outputs})
-        for (const int slot : *slots) operands.push_back(number[slot]);
+        for (const int slot : *slots) operands.push_back(number_of(slot));
       return operands;
     };
     const bool exchanges = std::any_of(
@@ -172,15 +222,15 @@ class StepLinker {
     for (Steps step = begin; step != end; ++step) {
       if (exchanges) {
         parts.push_back({*step, operands_of(*step)});
-      } else {
+      } else if (HasCode(*step)) {
         kernels.push_back({&*step->kernel, operands_of(*step), step->beside});
       }
     }
     absl::StatusOr<KernelProgram> program =
         exchanges ? Exchanging(std::move(parts), bytes, all)
-                  : Link(kernels, bytes, preset_);
+                  : Link(kernels, bytes, preset_, {}, operand_parts);
     if (!program.ok()) return program.status();
-    all.kernel = *std::move(program);
+    all.kernel = std::make_shared<KernelProgram>(*std::move(program));
     return all;
   }
   // With cores that are numbered as processes, and as few columns as can be.
@@ -198,16 +248,18 @@ class StepLinker {
     return program->For(0, cores, 1);
   }
 
+  const DevicePlan& plan_;  // its parts
   const Preset& preset_;
   const Exchanges* const exchanges_;
 };
 
 }  // namespace
 
-std::vector<PlanStep> LinkSteps(std::vector<PlanStep> steps,
-                                const Preset& preset,
-                                const Exchanges* exchanges) {
-  return StepLinker(preset, exchanges).Run(std::move(steps));
+void LinkSteps(DevicePlan& plan, const Preset& preset,
+               const Exchanges* exchanges) {
+  plan.steps =
+      StepLinker(plan, preset, exchanges).Run(std::exchange(plan.steps, {}));
+  plan.parts.clear();
 }
 
 }  // namespace systole::lanes

@@ -6,16 +6,14 @@
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_PLAN_LINK_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_PLAN_LINK_H_
 
-#include <vector>
-
 #include "host/compiler/kernels/device_plan.h"
 
 namespace systole::lanes {
 
-// With `exchanges`, collectives are part of these programs.
-std::vector<PlanStep> LinkSteps(std::vector<PlanStep> steps,
-                                const Preset& preset,
-                                const Exchanges* exchanges = nullptr);
+// With `exchanges`, collectives are part of these programs. No step but those
+// of kernels has parts of other slots.
+void LinkSteps(DevicePlan& plan, const Preset& preset,
+               const Exchanges* exchanges = nullptr);
 
 }  // namespace systole::lanes
 

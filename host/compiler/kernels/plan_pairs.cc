@@ -3,6 +3,7 @@
 #include "host/compiler/kernels/plan_pairs.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -111,8 +112,10 @@ class Pairs {
     if (!best) return;
     partner_[with] = other;
     places_[other] = with;
-    steps_[with].kernel = *std::move(in_part_.at(with));
-    steps_[other].kernel = std::move(best->other);
+    steps_[with].kernel =
+        std::make_shared<KernelProgram>(*std::move(in_part_.at(with)));
+    steps_[other].kernel =
+        std::make_shared<KernelProgram>(std::move(best->other));
     steps_[other].beside = true;
   }
 

@@ -25,7 +25,11 @@ using compiler::RoundUp;
 
 // Of the first section, and of those behind it.
 constexpr const char* kDrains[] = {"acc_sums", "acc_more_sums"};
-constexpr int64_t kProductBlocks = 8, kLeastTiles = 2;
+constexpr int64_t kProductBlocks = 8, kShareOfRight = 4;
+// Banks that neighbouring lines lie in at least; what may lie between lines, of
+// the unified buffer; bytes of a line of the data setup.
+constexpr int64_t kBanksOfLines = 4, kShareOfPitch = 32,
+                  kMostLineBytes = 1 << 19;
 // Of rows of the array: vectors that a tile of a panel serves at a time.
 constexpr int64_t kLinesOfPanel = 2;
 
@@ -69,19 +73,34 @@ int64_t ProductBlocks::BlockLines(int64_t step) const {
   // While a block is computed, the next one is loaded and the one before is
   // stored; a tile serves enough lines to hide the load of the next tile.
   // Blocks end where a loop of the lines does.
+  // More blocks of less lines where the right matrix can stay for all of them.
+  const bool stays = 2 * k_ * n_ <= preset_.ub_bytes / kShareOfRight;
+  const int64_t tiles = stays && walk_.Contiguous() ? 1 : 2;
   const int64_t wanted =
-      std::max(CeilDiv(lines_, kProductBlocks), kLeastTiles * preset_.rows);
+      std::max(CeilDiv(lines_, kProductBlocks), tiles * preset_.rows);
   const int64_t whole =
       RoundUp(wanted, std::lcm(step, walk_.InnerLines(wanted)));
   return LoadedBy(whole) <= LoadedBy(block) * 5 / 4 ? std::min(block, whole)
                                                     : block;
 }
 
+Halves ProductBlocks::HalvesOf(int64_t block) const {
+  // The weight loader is not always granted its banks.
+  if (!walk_.Contiguous() || block / 2 < 2 * compiler::ShortestPass(preset_))
+    return Halves::kNone;
+  const auto passes = static_cast<int64_t>(walk_.depths().size()) * n_tiles_;
+  const int64_t load = 2 * k_ * n_ / preset_.beat_bytes();
+  return load * 3 / 2 < block / 2 * passes ? Halves::kBoth : Halves::kLast;
+}
+
 absl::Status ProductBlocks::Place(int64_t block) {
   block_ = block;
   const int64_t buffers = block_ < lines_ ? 2 : 1;
   a_bytes_ = 0;
-  for (int64_t first = 0; first < lines_; first += block_) {
+  a_pitch_ = LinePitch(block);
+  if (a_pitch_ != 0)
+    a_bytes_ = builder_.Align(std::min(block, lines_) * a_pitch_);
+  for (int64_t first = 0; a_pitch_ == 0 && first < lines_; first += block_) {
     const Run run =
         walk_.Needed(first, std::min(lines_, first + block_), bank_rows_);
     a_bytes_ = std::max(a_bytes_, Room(2 * run.size));
@@ -121,7 +140,7 @@ absl::Status ProductBlocks::AddCode(std::vector<uint64_t>& words) {
   for (size_t i = 0; i < std::min<size_t>(2, walk_.sections().size()); ++i) {
     kernels::Image::Part part = image_->PartOf(kDrains[i]);
     moved_[i] = static_cast<int64_t>(words.size()) - part.pc;
-    MoveCode(part.words, moved_[i]);
+    MoveCode(absl::MakeSpan(part.words), moved_[i]);
     words.insert(words.end(), part.words.begin(), part.words.end());
   }
   return absl::OkStatus();
@@ -147,11 +166,16 @@ int64_t ProductBlocks::Load(int operand, int64_t offset, int64_t bytes,
 }
 
 void ProductBlocks::Block(int64_t first, int64_t end, int64_t to) {
-  const int64_t buffer = first / block_ % 2;
+  const int64_t buffer = block_ < lines_ ? blocks_++ % 2 : 0;
   const Run run = walk_.Needed(first, end, bank_rows_);
-  const int64_t a =
-      Load(left_, 2 * run.offset, 2 * run.size, a_at_ + buffer * a_bytes_) -
-      2 * run.offset;
+  int64_t a = a_at_ + buffer * a_bytes_;
+  if (a_pitch_ != 0) {
+    builder_.LoadRuns(left_, 2 * run.offset, a, 2 * k_,
+                      {{end - first, 2 * k_, a_pitch_}});
+    a -= a_pitch_ * first;
+  } else {
+    a = Load(left_, 2 * run.offset, 2 * run.size, a) - 2 * run.offset;
+  }
   const int64_t c = to - 4 * n_ * first;
   for (int64_t line = first; line < end;) {
     const int64_t stop = std::min(end, (line / m_ + 1) * m_);
@@ -178,7 +202,9 @@ void ProductBlocks::Batch(int64_t first, int64_t end, int64_t a, int64_t c) {
     const int64_t step = transposed_ ? 1 : end - tile;
     for (int64_t t = tile; t < end; t += step)
       for (size_t section = 0; section < walk_.sections().size(); ++section)
-        Add({lines, t, t + step, section, a + 2 * lines.offset, c});
+        Add({lines, t, t + step, section,
+             a + (a_pitch_ != 0 ? a_pitch_ * lines.line : 2 * lines.offset),
+             c});
   };
   if (panels) {  // one stays for all lines
     for (int64_t tile = 0; tile < n_tiles_; tile += group)
@@ -292,7 +318,45 @@ void ProductBlocks::Multiply(const Lines& lines, const Depth& depth,
   }
   m.line_bytes =
       static_cast<uint32_t>(bytes + 2 * (lines.n[2] - 1) * lines.step[2]);
+  if (a_pitch_ != 0) {
+    const int64_t count = lines.count(), cuts = LinesOf(count, bytes);
+    const int64_t nx = count / cuts;
+    m.n = 1;
+    m.lines = m.ny = static_cast<uint32_t>(cuts);
+    m.nx = static_cast<uint32_t>(nx);
+    m.img_pitch = 0;
+    m.pitch = static_cast<uint32_t>(cuts > 1 ? nx * a_pitch_ : 0);
+    m.sx = static_cast<uint32_t>(a_pitch_);
+    m.line_bytes = static_cast<uint32_t>(bytes + (nx - 1) * a_pitch_);
+  }
   builder_.Append(m);
+}
+
+// Lines of the data setup for `count` lines of the operand at their pitch: few
+// enough positions each for the descriptor's fields.
+int64_t ProductBlocks::LinesOf(int64_t count, int64_t bytes) const {
+  int64_t lines = 1;
+  while (count % lines != 0 ||
+         bytes + (count / lines - 1) * a_pitch_ >= kMostLineBytes)
+    ++lines;
+  return lines;
+}
+
+// The distance of the lines of a block in the unified buffer. The data setup
+// reads a line a cycle, before all other ports. If many lines in a row lie in
+// one bank, a port that wants that bank waits until it is urgent and stops the
+// setup. Neighbouring lines in different banks let the others pass.
+int64_t ProductBlocks::LinePitch(int64_t block) const {
+  const int64_t bytes = 2 * k_, word = 4 * preset_.cols;
+  if (!walk_.Contiguous() || bytes % unit_ != 0 || bytes % word != 0 ||
+      unit_ % word != 0)
+    return 0;
+  const int64_t banks =
+      preset_.ub_banks / std::gcd(bytes / word, preset_.ub_banks);
+  const int64_t more = 2 * std::min(block, lines_) * unit_;
+  if (banks >= kBanksOfLines || more > preset_.ub_bytes / kShareOfPitch)
+    return 0;
+  return bytes + unit_;
 }
 
 void ProductBlocks::Drain(int which, int64_t sums, int64_t count, int64_t to,

@@ -37,6 +37,9 @@
 
 namespace systole::lanes {
 
+// Blocks of half as many rows: none, the last two, or the first and the last.
+enum class Halves { kNone, kLast, kBoth };
+
 class ProductBlocks {
  public:
   // The node, a matrix_product, and the builder must outlive the object.
@@ -48,6 +51,10 @@ class ProductBlocks {
   int64_t lines() const { return lines_; }  // of all batches
   // Lines of a block that keep the array busy; multiples of `step`.
   int64_t BlockLines(int64_t step) const;
+  // Which of the blocks may have half as many lines, so that less is loaded
+  // before the first pass and stored behind the last one. The first one only if
+  // it is long enough to load the right matrix meanwhile.
+  Halves HalvesOf(int64_t block) const;
 
   // Places buffers for blocks of so many lines, in all the room that is left.
   // ResourceExhausted: it is too small.
@@ -70,6 +77,8 @@ class ProductBlocks {
   // A load starts at the multiple of the unit before its data.
   int64_t Room(int64_t bytes) const { return builder_.Align(bytes + unit_); }
   int64_t LoadedBy(int64_t block) const;
+  int64_t LinePitch(int64_t block) const;
+  int64_t LinesOf(int64_t count, int64_t bytes) const;
   int64_t Load(int operand, int64_t offset, int64_t bytes, int64_t at);
   struct Part {  // column tiles begin to end - 1 of lines, one section
     Lines lines;
@@ -113,8 +122,10 @@ class ProductBlocks {
   int64_t right_rows_ = 1, right_width_ = 1;  // of a right matrix in HBM
   int64_t pitch_ = 0;                         // of the rows of a strip, bytes
   int64_t block_ = 1;                         // lines per block
+  int64_t blocks_ = 0;                        // multiplied so far
   int64_t panel_ = 1;                         // column tiles of a strip
   int64_t a_at_ = 0, a_bytes_ = 0;
+  int64_t a_pitch_ = 0;  // of its lines, bytes; 0: as they lie in HBM
   int64_t strips_at_ = 0, slots_ = 2, next_slot_ = 0;
   // Batch; number of strip and panel.
   std::vector<std::pair<int64_t, int64_t>> held_;

@@ -155,6 +155,13 @@ int64_t ProductWalk::Stalls() const {
   return stalls * a_.sizes[0] * m_ / positions;
 }
 
+bool ProductWalk::Contiguous() const {
+  for (const Depth& depth : depths_)
+    if (depth.runs.size() != 1 || depth.runs[0].offset != depth.k) return false;
+  if (a_.sizes[0] > 1 && a_.strides[0] != m_ * k_) return false;
+  return m_ == 1 || (rows_.size() == 1 && rows_[0].step == k_);
+}
+
 Run ProductWalk::Needed(int64_t first, int64_t end, int64_t most) const {
   int64_t begin = INT64_MAX, last = 0;
   for (int64_t line = first; line < end;) {

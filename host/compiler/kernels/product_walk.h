@@ -63,6 +63,8 @@ class ProductWalk {
   // Cycles for which windows of a line wait for each other, as they meet in a
   // bank of the unified buffer: of all lines, about.
   int64_t Stalls() const;
+  // Whether lines are contiguous, one behind the other, those of all batches.
+  bool Contiguous() const;
   // The range of elements of the left operand that these lines need; they may
   // be of several batches.
   Run Needed(int64_t first, int64_t end, int64_t most) const;

@@ -27,6 +27,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "systole/cable.h"
 #include "systole/gen/csr.h"
 #include "systole/gen/isa.h"
 #include "systole/gen/presets.h"
@@ -86,6 +87,10 @@ struct DeviceOptions {
   std::string record_file;  // engine record: all pins of every cycle go there
   // More than one chip: presets with links (rtl, iss).
   Torus torus;
+  // Between the chips of the torus as their host numbers them (rtl). Empty:
+  // those of the torus, chips numbered row by row. The driver finds each chip's
+  // place by its links, or says which cable is in the way.
+  std::vector<Cable> cables;
   // Bits that turn on the way from chip to chip, of 2^20 (rtl). The links send
   // again what is spoilt.
   int wire_errors = 0;
@@ -189,6 +194,13 @@ struct FaultState {
   uint32_t instance = 0;
 };
 
+// A link of a chip (docs/link.md).
+struct LinkInfo {
+  bool up = false, down = false;  // down: given up, a fault
+  std::optional<LinkEnd> peer;    // who is at the other end, if it was heard
+  LinkCounts counts;
+};
+
 class Device {
  public:
   // backend: "rtl" (Verilated core in the SystemC testbench), "iss", or
@@ -243,7 +255,18 @@ class Device {
   // Soft reset: clears a fault; HBM, unified buffer and accumulators keep their
   // data.
   virtual absl::Status Reset() = 0;
+  // Reset of all cores that were opened with this one, whatever they do, and of
+  // the links between them: what is on its way is lost, no flag stays set.
+  // Memories keep their data, but for what is being written.
+  virtual absl::Status ResetAll() { return Reset(); }
   virtual std::optional<FaultState> fault() const = 0;
+
+  // The number that the host has of this core's chip; other than its place
+  // where cables lie otherwise (DeviceOptions::cables).
+  virtual int chip() const { return 0; }
+  // Links X+, X-, Y+, Y- of this core's chip, while no program runs (rtl,
+  // presets with links).
+  virtual absl::StatusOr<std::vector<LinkInfo>> Links();
 
   // Programs started since Open.
   virtual int runs() const { return 0; }

@@ -41,6 +41,8 @@ class End {
   virtual void Step(const Symbols& in) = 0;
   virtual bool up() const = 0;
   virtual link::Cause down() const = 0;
+  // Who the other end says it is; -1: not known.
+  virtual int peer() const = 0;
 
   std::deque<Packet> offered;    // to send, the oldest first
   std::vector<Packet> given;     // those of them that have left the queue
@@ -49,6 +51,7 @@ class End {
   std::vector<std::string> errors;
   Counters counters;
   Stalls stalls;
+  int identity = 0;  // what the other end is told
   int64_t cycle = 0;
 };
 

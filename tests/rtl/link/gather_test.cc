@@ -59,7 +59,7 @@ class GatherTest : public ::testing::Test {
   }
   void Reset() {
     auto& m = *dut_;
-    m.clk_i = m.rst_ni = 0;
+    m.clk_i = m.rst_ni = m.clear_i = 0;
     m.eval();
     m.valid_i = 1;
     m.wr_ready_i = 1;
@@ -71,6 +71,26 @@ class GatherTest : public ::testing::Test {
     m.valid_i = 0;
     m.rst_ni = 1;
     held_ = false;
+  }
+
+  // While beats go to the memory; at most two were whole. Nothing is told.
+  void Clear(int cycles) {
+    auto& m = *dut_;
+    m.valid_i = 0;
+    m.eval();
+    int beats = 0;
+    for (int i = 0; i < cycles + 10; ++i) {
+      m.clear_i = i < cycles;
+      m.wr_ready_i = !Chance(60) || i > cycles;
+      m.eval();
+      beats += m.wr_valid_o && m.wr_ready_i;
+      if (i > 0) EXPECT_FALSE(m.post_o || m.lost_o);
+      CheckHolds();
+      Clock();
+    }
+    EXPECT_LE(beats, 2);
+    EXPECT_FALSE(m.wr_valid_o);
+    EXPECT_FALSE(context_.gotError());
   }
 
   Packet Draw() {
@@ -115,6 +135,7 @@ class GatherTest : public ::testing::Test {
       }
       offered = in < packets.size() && (offered || !Chance(holds.gap));
       m.valid_i = offered;
+      m.clear_i = 0;
       SetFlit(offered ? &packets[in] : nullptr, at);
       m.wr_ready_i = !Chance(holds.beat);
       m.eval();
@@ -299,6 +320,19 @@ TYPED_TEST(GatherTest, Resets) {
                         static_cast<int>(this->random_() % 200),
                         static_cast<int64_t>(this->random_() % 200)});
     this->Reset();
+  }
+}
+
+// A clear amid packets: beats that are whole are written all the same, of the
+// rest nothing, and what comes then finds nothing of it.
+TYPED_TEST(GatherTest, AClearForgets) {
+  for (int i = 0; i < 40 && !this->HasFailure(); ++i) {
+    std::vector<Packet> packets;
+    for (int k = 0; k < 10; ++k) packets.push_back(this->Draw());
+    this->Run(packets, {static_cast<int>(this->random_() % 200),
+                        static_cast<int>(this->random_() % 200),
+                        static_cast<int64_t>(this->random_() % 200)});
+    this->Clear(1 + static_cast<int>(this->random_() % 3));
   }
 }
 

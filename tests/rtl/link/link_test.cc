@@ -24,6 +24,30 @@ TEST_P(LinkTest, Trains) {
   }
 }
 
+// Each end is told who the other one is, and forgets it with its reset.
+TEST_P(LinkTest, EndsKnowEachOther) {
+  Cable c = Connect(width(), model(), 5, 8);
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 4; ++round) {
+    c.a->identity = static_cast<int>(random() & 0x3ffff);
+    c.b->identity = static_cast<int>(random() & 0x3ffff);
+    EXPECT_EQ(c.a->peer(), -1);
+    EXPECT_EQ(c.b->peer(), -1);
+    ASSERT_GT(
+        c.Until([&] { return c.a->peer() != -1 && c.b->peer() != -1; }, 3000),
+        0)
+        << Errors(c);
+    for (int i = 0; i < 500; ++i) {
+      EXPECT_EQ(c.a->peer(), c.b->identity);
+      EXPECT_EQ(c.b->peer(), c.a->identity);
+      c.Cycle();
+    }
+    c.a->Reset();
+    c.b->Reset();
+    for (int i = 0; i < 20; ++i) c.Cycle();  // what is on the wires
+  }
+}
+
 TEST_P(LinkTest, DeliversInOrder) {
   for (const uint64_t seed : testing_options::Seeds(8)) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);

@@ -62,6 +62,7 @@ void ModelEnd::PacketArrived() {
     };
     limit_ = {get(link::control::kLimit0), get(link::control::kLimit1)};
     peer_seen_ = get(link::control::kSeen);
+    peer_ = get(link::control::kIdentity);
     const int acked =
         window_.empty()
             ? 0
@@ -125,6 +126,7 @@ Bytes ModelEnd::Control() {
   if (wrong_ack) SetField(head, link::control::kAck, *wrong_ack);
   SetField(head, link::control::kNack, nack_);
   SetField(head, link::control::kSeen, acted_);
+  SetField(head, link::control::kIdentity, identity);
   SetField(head, link::control::kLimit0, Modulo(freed_[0] + buffer, kTotals));
   SetField(head, link::control::kLimit1, Modulo(freed_[1] + buffer, kTotals));
   return flit;

@@ -27,6 +27,7 @@ class ModelEnd : public End {
   void Step(const Symbols& in) override;
   bool up() const override { return phase_ == Phase::kUp && receiving_; }
   link::Cause down() const override { return down_; }
+  int peer() const override { return peer_; }
 
   // What a test may make it do wrong, or leave undone.
   int buffer = 128;              // flits of a channel that it has room for
@@ -86,7 +87,7 @@ class ModelEnd : public End {
   std::vector<Bytes> packet_;      // flits of a packet
   int follow_ = 0;                 // flits that are due
   bool spoilt_ = false;
-  int expected_ = 0, nack_ = 0, peer_seen_ = 0;
+  int expected_ = 0, nack_ = 0, peer_seen_ = 0, peer_ = -1;
   std::array<std::deque<Packet>, link::kVcs> buffered_;
   std::array<int64_t, link::kVcs> freed_ = {}, came_ = {};
 

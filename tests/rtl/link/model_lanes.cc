@@ -52,6 +52,7 @@ int ModelEnd::Choose(int mask) {
 }
 
 void ModelEnd::Reset() {
+  peer_ = -1;
   const int kept_buffer = buffer;
   out_ = {};
   down_ = link::Cause::kNone;

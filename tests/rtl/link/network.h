@@ -48,6 +48,7 @@ class Network {
       const int i = static_cast<int>(&chip - chips_.data());
       m.x_i = i % columns;
       m.y_i = i / columns;
+      m.chip_i = Number(i);
       m.columns_i = columns;
       m.rows_i = rows;
       // A ring of one chip has no links.
@@ -63,6 +64,13 @@ class Network {
     for (Chip& chip : chips_) chip.model->final();
   }
 
+  // The chip's number, of 16 bits.
+  static int Number(int chip) { return chip * 1031 % 65536; }
+  // Who a chip should find at the other end of a link.
+  int Peer(size_t chip, int link) const {
+    return kOpposite[link] << 16 |
+           Number(static_cast<int>(Neighbour(chip, link)));
+  }
   Chip& chip(int x, int y) { return chips_[y * columns_ + x]; }
   std::vector<Chip>& chips() { return chips_; }
   // From a chip through its port.

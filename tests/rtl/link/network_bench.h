@@ -20,7 +20,16 @@
 namespace systole::link_test {
 
 // Registers by word (docs/reference/csr.md), and counters.
-enum Register { kCount, kPlace, kTorus, kEnable, kState, kSelect, kCountValue };
+enum Register {
+  kCount,
+  kPlace,
+  kTorus,
+  kEnable,
+  kState,
+  kSelect,
+  kCountValue,
+  kPeer
+};
 enum {
   kPacketsSent,
   kBytesSent,
@@ -45,6 +54,7 @@ class NetworkTest : public ::testing::Test {
  protected:
   static constexpr Width kWidth = T::kWidth;
   static constexpr int kLinkBits = 4 * (8 * kWidth.lane + 2);
+  static constexpr uint32_t kNumbers[] = {0x8421, 0x7bde};  // of the chips
   using Model = typename T::Dut;
 
   struct Core {
@@ -103,6 +113,10 @@ class NetworkTest : public ::testing::Test {
   void Set(int chip, int index, uint32_t data) {
     Access(chip, 0, true, index, data);
   }
+  uint32_t Peer(int chip, int link) {
+    Set(chip, kSelect, static_cast<uint32_t>(link << 8));
+    return Get(chip, kPeer);
+  }
   uint32_t Counter(int chip, int link, int counter) {
     Set(chip, kSelect, static_cast<uint32_t>(link << 8 | counter));
     return Get(chip, kCountValue);
@@ -111,7 +125,7 @@ class NetworkTest : public ::testing::Test {
   // As a torus of 2 x 1, whose links train.
   void Join() {
     for (uint32_t i = 0; i < 2; ++i) {
-      Set(i, kPlace, i);
+      Set(i, kPlace, kNumbers[i] << 16 | i);
       Set(i, kTorus, 0x102);
       Set(i, kEnable, 3);
     }
@@ -235,6 +249,10 @@ class NetworkTest : public ::testing::Test {
     EXPECT_NE(m.send_ready_o, 3);
     EXPECT_NE(m.recv_valid_o, 3);
     EXPECT_TRUE(m.down_o == 0 || m.down_o == 3);
+    if (m.clear_o) {
+      EXPECT_EQ(m.recv_valid_o, 0);
+      chip->arriving = Packet();
+    }
     for (int c = 0; c < 2; ++c) {
       if (m.down_o >> c & 1) {
         ++chip->cores[c].downs;

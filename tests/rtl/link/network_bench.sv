@@ -34,6 +34,7 @@ module network_bench
     output logic [5:0]                     rows_o,
     output logic [Cores-1:0]               down_o,
     output logic [1:0]                     down_link_o,
+    output logic                           clear_o,
     output logic                           equal_o,  // what both cores see is the same
     input  logic [Cores-1:0]               reg_valid_i,
     input  logic                           reg_write_i,
@@ -64,8 +65,9 @@ module network_bench
   assign recv_last_o = rsp[0].recv_last;
   assign {x_o, y_o, columns_o, rows_o} = rsp[0].torus;
   assign down_link_o = rsp[0].down_link;
-  assign equal_o     = {rsp[0].recv_head, rsp[0].recv_last, rsp[0].torus, rsp[0].down_link} ==
-                       {rsp[1].recv_head, rsp[1].recv_last, rsp[1].torus, rsp[1].down_link};
+  assign clear_o     = rsp[0].clear;
+  assign equal_o     = {rsp[0].recv_head, rsp[0].recv_last, rsp[0].torus, rsp[0].down_link, rsp[0].clear} ==
+                       {rsp[1].recv_head, rsp[1].recv_last, rsp[1].torus, rsp[1].down_link, rsp[1].clear};
 
   systole_network #(.LinkBytes(LinkBytes), .FlitBytes(FlitBytes)) u_dut (
       .clk_i, .rst_ni, .net_req_i(req), .net_send_data_i(data), .net_rsp_o(rsp), .net_recv_data_o(recv_data_o),

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <map>
@@ -30,7 +31,7 @@ TYPED_TEST(NetworkTest, Registers) {
   EXPECT_EQ(this->Get(0, kState), 0u);
   std::map<int, uint32_t> want = {
       {kPlace, 0}, {kTorus, 0x101}, {kEnable, 0}, {kSelect, 0}};
-  const std::map<int, uint32_t> bits = {{kPlace, 0x1f1f},
+  const std::map<int, uint32_t> bits = {{kPlace, 0xffff1f1f},
                                         {kTorus, 0x3f3f},
                                         {kEnable, 0},  // no link is in use
                                         {kSelect, 0x30f}};
@@ -47,17 +48,101 @@ TYPED_TEST(NetworkTest, Registers) {
       EXPECT_EQ(this->Access(0, 1, false, known, 0), 0u) << known;
     }
     EXPECT_EQ(this->Get(0, kCount), 4u);
-    EXPECT_EQ(this->Get(0, 7), 0u);
+    EXPECT_EQ(this->Get(0, kPeer), 0u);
     EXPECT_EQ(m.x_o, want[kPlace] & 31);
-    EXPECT_EQ(m.y_o, want[kPlace] >> 8);
+    EXPECT_EQ(m.y_o, want[kPlace] >> 8 & 31);
     EXPECT_EQ(m.columns_o, want[kTorus] & 63);
     EXPECT_EQ(m.rows_o, want[kTorus] >> 8);
   }
   this->Set(0, kPlace, 0);
   this->Set(0, kTorus, 0x101);
   for (uint32_t links = 0; links < 16; ++links) {
-    this->Set(0, kEnable, links | 0xfffffff0);
+    this->Set(0, kEnable, links | 0xfffffef0);
     EXPECT_EQ(this->Get(0, kEnable), links);
+    this->Set(0, kEnable, links | 0xfffffff0);
+    EXPECT_EQ(this->Get(0, kEnable), links | 0x100);
+  }
+}
+
+// A link's register says who is at its other end, from its training on.
+TYPED_TEST(NetworkTest, ChipsKnowTheirNeighbours) {
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 2; ++i)
+      for (int l = 0; l < 4; ++l) EXPECT_EQ(this->Peer(i, l), 0u);
+    this->Join();
+    if (this->HasFatalFailure()) return;
+    for (int i = 0; i < 400; ++i) this->Cycle();
+    for (uint32_t i = 0; i < 2; ++i) {
+      for (uint32_t l = 0; l < 2; ++l) {
+        EXPECT_EQ(this->Peer(i, l),
+                  1u << 31 | (1 - l) << 16 | this->kNumbers[1 - i]);
+      }
+      for (int l = 2; l < 4; ++l) EXPECT_EQ(this->Peer(i, l), 0u);
+    }
+    for (int i = 0; i < 2; ++i) this->Set(i, kEnable, 0);
+    for (int i = 0; i < 100; ++i) this->Cycle();
+  }
+}
+
+// The networks of both chips are reset amid traffic: the cores go on sending
+// into nothing, and what came in part is forgotten. Afterwards all is as new,
+// behind the end of a packet that had begun.
+TYPED_TEST(NetworkTest, AResetAmidTraffic) {
+  for (const uint64_t seed : testing_options::Seeds(12)) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    this->random_.seed(seed);
+    this->Join();
+    if (this->HasFatalFailure()) return;
+    this->hold_ = seed % 3 == 0 ? 0 : 150;
+    for (int i = 0; i < 2; ++i)
+      for (int c = 0; c < 2; ++c)
+        for (int k = 0; k < 60; ++k)
+          this->chips_[i].cores[c].offered.push_back(this->Draw(i, c));
+    const uint64_t cycles = this->random_() % 1000;
+    for (uint64_t i = 0; i < cycles; ++i) this->Cycle();
+    for (int i = 0; i < 2; ++i) this->Set(i, kEnable, 0x100);
+    const size_t received = this->Received();
+    for (int i = 0; i < 20000; ++i) this->Cycle();
+    EXPECT_EQ(this->Received(), received);
+    for (auto& chip : this->chips_)
+      for (auto& core : chip.cores) EXPECT_TRUE(core.offered.empty());
+    // A packet that has begun when the reset ends.
+    auto& core = this->chips_[seed % 2].cores[seed / 2 % 2];
+    Packet cut = this->Draw(seed % 2, seed / 2 % 2);
+    cut.kind = link::Kind::kWrite;
+    cut.payload.assign(16 * this->kWidth.flit, 1);
+    this->hold_ = 240;
+    core.offered.push_back(cut);
+    while (core.flit < 3) this->Cycle();
+    for (int i = 0; i < 2; ++i) this->Set(i, kEnable, 0);
+    ASSERT_FALSE(core.offered.empty());
+    this->hold_ = 0;
+    std::vector<Packet> want;
+    for (auto& chip : this->chips_)
+      for (auto& one : chip.cores) one.received.clear();
+    for (int i = 0; i < 2; ++i) {
+      for (int c = 0; c < 2; ++c) {
+        for (int k = 0; k < 10; ++k) {
+          want.push_back(this->Draw(i, c));
+          this->chips_[i].cores[c].offered.push_back(want.back());
+        }
+      }
+    }
+    this->Join();
+    this->Deliver(want.size());
+    if (this->HasFailure()) return;
+    for (auto& chip : this->chips_) {
+      for (auto& one : chip.cores) {
+        for (const Packet& p : one.received) {
+          const auto it = std::find(want.begin(), want.end(), p);
+          ASSERT_NE(it, want.end()) << p.Name();
+          want.erase(it);
+        }
+        one.received.clear();
+      }
+    }
+    for (int i = 0; i < 2; ++i) this->Set(i, kEnable, 0);
+    for (int i = 0; i < 100; ++i) this->Cycle();
   }
 }
 

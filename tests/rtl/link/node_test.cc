@@ -52,6 +52,15 @@ class NodeTest : public ::testing::Test {
   static void Train(Net* net) {
     while (!net->up() && net->cycle() < 3000) net->Cycle();
     ASSERT_TRUE(net->up());
+    for (int i = 0; i < 400; ++i) net->Cycle();
+    for (size_t c = 0; c < net->chips().size(); ++c) {
+      const auto& m = *net->chips()[c].model;
+      EXPECT_EQ(m.peer_known_o, m.enable_i);
+      for (int l = 0; l < kLinks; ++l) {
+        if (m.enable_i >> l & 1)
+          EXPECT_EQ(GetBits(m.peer_o, 18 * l, 18), net->Peer(c, l));
+      }
+    }
   }
 
   using Flow = std::array<int, 7>;

@@ -89,6 +89,7 @@ class Restart {
     EXPECT_EQ(a.down_o, b.down_o) << cycle;
     EXPECT_EQ(a.cause_o, b.cause_o) << cycle;
     EXPECT_EQ(a.room_o, b.room_o) << cycle;
+    EXPECT_EQ(used_.peer(), fresh_.peer()) << cycle;
     EXPECT_EQ(a.valid_o, b.valid_o) << cycle;
     EXPECT_EQ(a.poison_valid_o, b.poison_valid_o) << cycle;
     EXPECT_EQ(a.last_o & b.valid_o, b.last_o & b.valid_o) << cycle;

@@ -63,6 +63,7 @@ class RtlEnd : public End {
 
   void Step(const Symbols& in) override {
     Model& m = *model_;
+    m.identity_i = identity;
     SetLanes(in);
     Give();
     m.ready_i = (Chance(stalls.take) ? 0 : 1) | (Chance(stalls.take) ? 0 : 2);
@@ -82,6 +83,9 @@ class RtlEnd : public End {
   link::Cause down() const override {
     return model_->down_o ? static_cast<link::Cause>(model_->cause_o)
                           : link::Cause::kNone;
+  }
+  int peer() const override {
+    return model_->peer_known_o ? static_cast<int>(model_->peer_o) : -1;
   }
   Model* model() { return model_.get(); }
 

@@ -143,12 +143,13 @@ inline constexpr uint32_t kScalarCompleted = 0x418;  // ro: commands that the fi
 
 // Of the links, in the first core's block; 0 in chips without links.
 inline constexpr uint32_t kLinksCount = 0x500;  // ro: links of the chip; 0: none
-inline constexpr uint32_t kLinksPlace = 0x504;  // rw: bits 4:0: column of the chip in the torus, 12:8: row; written while no packets are on their way
+inline constexpr uint32_t kLinksPlace = 0x504;  // rw: bits 4:0: column of the chip in the torus, 12:8: row, 31:16: number of the chip, which the other ends of its links are told; written while no packets are on their way, the number while the links are not enabled
 inline constexpr uint32_t kLinksTorus = 0x508;  // rw: bits 5:0: columns of the torus, 13:8: rows
-inline constexpr uint32_t kLinksEnable = 0x50C;  // rw: bit l: link l (0 X+, 1 X-, 2 Y+, 3 Y-) trains and carries packets; 0: it is in reset
+inline constexpr uint32_t kLinksEnable = 0x50C;  // rw: bit l: link l (0 X+, 1 X-, 2 Y+, 3 Y-) trains and carries packets; 0: it is in reset; bit 8: the network is in reset, and drops what the cores send
 inline constexpr uint32_t kLinksState = 0x510;  // ro: bit l: link l is up; bit 8 + l: it is down, a fault of both cores; bits 17 + 2 l to 16 + 2 l: the cause (docs/reference/link.md)
 inline constexpr uint32_t kLinksSelect = 0x514;  // rw: bits 3:0: counter, 9:8: link, of count_value; counters: 0 packets sent, 1 bytes sent, 2 packets received, 3 bytes received, 4 replays, 5 CRC errors, 6 cycles that waited for credits, 7 trainings, 8 packets given up
 inline constexpr uint32_t kLinksCountValue = 0x518;  // ro: the selected counter, modulo 2^32
+inline constexpr uint32_t kLinksPeer = 0x51C;  // ro: who is at the other end of the selected link: bits 15:0: number of the chip, 17:16: its link; bit 31: known, a CTRL packet has come since the link was enabled; else 0
 
 }  // namespace systole::csr
 

@@ -85,6 +85,7 @@ inline constexpr Field kNack = {11, 4};  // count of requests to replay from ack
 inline constexpr Field kSeen = {15, 4};  // the other direction's nack that was acted upon: what is sent from here on is the replay
 inline constexpr Field kLimit0 = {19, 12};  // flits that may have been sent on virtual channel 0 since the start, in all
 inline constexpr Field kLimit1 = {31, 12};  // the same of virtual channel 1
+inline constexpr Field kIdentity = {43, 18};  // who says so: number of the chip (15:0), link of that chip (17:16; 0 X+, 1 X-, 2 Y+, 3 Y-)
 }  // namespace control
 namespace info {
 inline constexpr Field kLanes = {0, 4};  // CONFIG: the lanes that this end wants to receive on

@@ -511,6 +511,11 @@ typedef struct __attribute__ ((__packed__)) {
 #define SYSTOLE_CSR__LINKS__COUNT_VALUE__VALUE_bp 0
 #define SYSTOLE_CSR__LINKS__COUNT_VALUE__VALUE_bw 32
 
+// reg - systole_csr::links::peer
+#define SYSTOLE_CSR__LINKS__PEER__VALUE_bm 0xffffffff
+#define SYSTOLE_CSR__LINKS__PEER__VALUE_bp 0
+#define SYSTOLE_CSR__LINKS__PEER__VALUE_bw 32
+
 // regfile - systole_csr::links
 typedef struct __attribute__ ((__packed__)) {
     uint32_t count;
@@ -520,6 +525,7 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t state;
     uint32_t select;
     uint32_t count_value;
+    uint32_t peer;
 } systole_csr__links_t;
 
 // addrmap - systole_csr
@@ -567,7 +573,7 @@ typedef struct __attribute__ ((__packed__)) {
 } systole_csr_t;
 
 
-static_assert(sizeof(systole_csr_t) == 0x51c, "Packing error");
+static_assert(sizeof(systole_csr_t) == 0x520, "Packing error");
 
 #ifdef __cplusplus
 }
