@@ -82,10 +82,16 @@ bool program_interrupted(struct ring* ring) {
   return ring->request == REQUEST_CANCEL || timer_over();
 }
 
+// A reset waits for packets that no link takes. The host is told what happened
+// all the same, and resets the links.
+#define RESET_CYCLES 20000
+
 static void reset_core(void) {
+  const uint32_t begin = hw_read(REG_MTIME_LO);
   hw_write(REG_CORE_CTRL, CORE_CTRL_RESET);
-  while (hw_read(REG_CORE_STATUS) &
-         (CORE_STATUS_RUNNING | CORE_STATUS_FAULT | CORE_STATUS_RESETTING)) {
+  while ((hw_read(REG_CORE_STATUS) &
+          (CORE_STATUS_RUNNING | CORE_STATUS_FAULT | CORE_STATUS_RESETTING)) &&
+         hw_read(REG_MTIME_LO) - begin < RESET_CYCLES) {
   }
   hw_write(REG_EVENTS,
            EVENTS_DONE | EVENTS_FAULT | EVENTS_DROPPED | EVENTS_FLAGS);

@@ -104,7 +104,10 @@ absl::Status RtlDevice::TakeFromFirmware() {
   launched_ = 0;
   smem_corrected_ = smem_told_ = 0;
   if (preset().chip.smem_bytes == 0) return absl::OkStatus();
-  return sim_.WriteRegister(csr::kScalarRun, 0);
+  // The core is reset, and then the host's.
+  absl::Status status = sim_.WriteRegister(csr::kScalarRun, 0);
+  if (status.ok()) status = AwaitReset();
+  return status;
 }
 
 absl::Status RtlDevice::CancelLaunch() {

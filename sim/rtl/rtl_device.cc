@@ -262,20 +262,23 @@ absl::Status RtlDevice::Reset() {
 
 absl::Status RtlDevice::SoftReset() {
   absl::Status status = sim_.WriteRegister(csr::kCtrl, csr::kCtrlReset);
-  for (int reads = 0; status.ok(); ++reads) {
-    auto state = sim_.ReadRegister(csr::kStatus);
-    if (!state.ok()) return state.status();
-    if ((*state & csr::kStatusResetting) == 0) break;
-    if (reads == kResetReads) {
-      return absl::InternalError(absl::StrCat(
-          "rtl: the core does not come out of its reset: its memory or its "
-          "links have accesses in flight",
-          machine_->linked() ? "; ResetAll resets the links, too" : ""));
-    }
-  }
+  if (status.ok()) status = AwaitReset();
+  if (!status.ok()) return status;
   running_ = nullptr;
   fault_.reset();
-  return status;
+  return absl::OkStatus();
+}
+
+absl::Status RtlDevice::AwaitReset() {
+  for (int reads = 0; reads < kResetReads; ++reads) {
+    auto state = sim_.ReadRegister(csr::kStatus);
+    if (!state.ok()) return state.status();
+    if ((*state & csr::kStatusResetting) == 0) return absl::OkStatus();
+  }
+  return absl::InternalError(absl::StrCat(
+      "rtl: the core does not come out of its reset: its memory or its links "
+      "have accesses in flight",
+      machine_->linked() ? "; ResetAll resets the links, too" : ""));
 }
 
 // Error text for a failed assertion. It names the oldest descriptor in flight

@@ -42,6 +42,7 @@ class RtlDevice : public Device {
   // A scalar unit, whatever it does, is held in reset until Configure.
   absl::Status TakeFromFirmware();
   absl::Status SoftReset();
+  absl::Status AwaitReset();  // of one that has begun
 
   const Preset& preset() const override { return sim_.preset(); }
   std::string backend() const override { return "rtl"; }

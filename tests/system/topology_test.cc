@@ -180,6 +180,28 @@ TEST_F(TopologyTest, AResetAmidTraffic) {
   }
 }
 
+// A cable is pulled before the first packet: the link trains for ever, and what
+// wants to go over it waits. A reset of the core alone would wait, too. (The
+// RTL's.)
+TEST_F(TopologyTest, ACableIsMissing) {
+  DeviceOptions options;
+  options.watchdog = 20000;
+  options.cables = {X(0, 1), X(1, 0)};
+  options.cables[0].until = 100000;  // the firmware has booted
+  Open(2, 1, options);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_FALSE(cores_[0]->Run(Made({HaltOn(kLocal).Encode()})).ok());
+    ASSERT_EQ(cores_[0]->Reset(), absl::OkStatus());
+  }
+  const auto end = cores_[0]->Run(Made(
+      {LoadOf(kFrom, 96 << 10, 0, kLocal).Encode(),
+       SendTo(2, kTo, 96 << 10, kLocal, 0).Encode(), isa::Halt().Encode()}));
+  EXPECT_THAT(end.status().message(), HasSubstr("watchdog"));
+  EXPECT_EQ(std::string(cores_[0]->ResetAll().message()),
+            "link X+ of chip 0 hears nothing: is its cable connected, and the "
+            "chip at the other end on?");
+}
+
 // A cable is pulled while packets want to go over it. (The RTL's.)
 TEST_F(TopologyTest, ACableIsPulled) {
   DeviceOptions options;
@@ -201,7 +223,7 @@ TEST_F(TopologyTest, ACableIsPulled) {
               HasSubstr("link X+ of chip 0, to link X- of chip 1, is down: "
                         "packets get no further"));
   // The reset says what is missing, and does not hang.
-  EXPECT_EQ(cores_[0]->ResetAll().message(),
+  EXPECT_EQ(std::string(cores_[0]->ResetAll().message()),
             "link X+ of chip 0 hears nothing: is its cable connected, and the "
             "chip at the other end on?");
 }
