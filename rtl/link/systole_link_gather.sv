@@ -57,7 +57,8 @@ module systole_link_gather
   // verilator lint_on UNUSEDSIGNAL
   logic  valid, ready;
   systole_skid #(.Width($bits(flit_t))) u_flits (
-      .clk_i, .rst_ni(rst_ni && !clear_i), .valid_i, .ready_o, .data_i({last_i, head_i, mask_i, data_i}), .valid_o(valid), .ready_i(ready), .data_o(flit)
+      .clk_i, .rst_ni(rst_ni && !clear_i), .valid_i, .ready_o, .data_i({last_i, head_i, mask_i, data_i}),
+      .valid_o(valid), .ready_i(ready), .data_o(flit)
   );
 
   // The beat that grows, and in the skid those that are whole.

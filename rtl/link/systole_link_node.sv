@@ -113,7 +113,8 @@ module systole_link_node
         .FlitBits(FlitBits), .LaneBits(LaneBits), .BufferFlits(BufferFlits), .ReplayFlits(ReplayFlits), .Timeout(Timeout),
         .TrainTimeout(TrainTimeout)
     ) u_link (
-        .clk_i, .rst_ni, .enable_i(enable_i[l]), .identity_i({2'(l), chip_i}), .room_o(room[l]), .push_i(push[l]), .vc_i(push_vc[l]), .last_i(push_last[l]),
+        .clk_i, .rst_ni, .enable_i(enable_i[l]), .identity_i({2'(l), chip_i}),
+        .room_o(room[l]), .push_i(push[l]), .vc_i(push_vc[l]), .last_i(push_last[l]),
         .data_i(push_data[l]), .want_i(want[l]), .valid_o(valid[l]), .ready_i(ready[l]), .last_o(last[l]), .data_o(data[l]),
         .lanes_o(lanes_o[l]), .lanes_i(lanes_i[l]), .up_o(up_o[l]), .down_o(down_o[l]), .cause_o(cause_o[l]), .events_o(events_o[l]),
         .peer_known_o(peer_known_o[l]), .peer_o(peer_o[l]),

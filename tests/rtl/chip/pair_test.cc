@@ -21,7 +21,7 @@ namespace systole {
 namespace {
 
 constexpr int kCrossReqBits = 182, kCrossRspBits = 44, kBeatBytes = 32;
-constexpr int kNetReqBits = 103, kNetRspBits = 158, kFlitBytes = 16;
+constexpr int kNetReqBits = 103, kNetRspBits = 159, kFlitBytes = 16;
 constexpr int kWords = kBeatBytes / 4;  // of a node's PHY data
 
 class Pair : public ::testing::Test {
