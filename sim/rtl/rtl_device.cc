@@ -139,6 +139,9 @@ absl::Status RtlDevice::Start(const Program& program) {
   if (fault_)
     return absl::FailedPreconditionError(
         "the device is frozen by a fault: call Reset first");
+  if (queue_ == nullptr && preset().chip.smem_bytes != 0)
+    return absl::FailedPreconditionError(
+        "the core has not booted since its device was reset: call ResetAll");
   if (program.preset != preset().name) {
     return absl::FailedPreconditionError(
         absl::StrFormat("program made for preset '%s', device is '%s'",

@@ -200,6 +200,8 @@ TEST_F(TopologyTest, ACableIsMissing) {
   EXPECT_EQ(std::string(cores_[0]->ResetAll().message()),
             "link X+ of chip 0 hears nothing: is its cable connected, and the "
             "chip at the other end on?");
+  EXPECT_THAT(cores_[2]->Run(Made({isa::Halt().Encode()})).status().message(),
+              HasSubstr("has not booted since its device was reset"));
 }
 
 // A cable is pulled while packets want to go over it. (The RTL's.)
