@@ -73,6 +73,17 @@ class GatherTest : public ::testing::Test {
     held_ = false;
   }
 
+  // Beats go to the memory until none is offered, and nothing more comes.
+  void Drain() {
+    auto& m = *dut_;
+    m.valid_i = 0;
+    m.wr_ready_i = 1;
+    m.eval();
+    EXPECT_TRUE(m.wr_valid_o);
+    while (m.wr_valid_o) Clock();
+    held_ = false;
+  }
+
   // While beats go to the memory; at most two were whole. Nothing is told.
   void Clear(int cycles) {
     auto& m = *dut_;
@@ -333,6 +344,21 @@ TYPED_TEST(GatherTest, AClearForgets) {
                         static_cast<int>(this->random_() % 200),
                         static_cast<int64_t>(this->random_() % 200)});
     this->Clear(1 + static_cast<int>(this->random_() % 3));
+  }
+}
+
+// A post that waits for the memory is not made in the cycle of a clear, in
+// which the last beat before it is written.
+TYPED_TEST(GatherTest, AClearInThePostsCycle) {
+  for (int i = 0; i < 20 && !this->HasFailure(); ++i) {
+    this->Start(200 + static_cast<uint64_t>(i));
+    Packet write, post;
+    write.payload.assign(1 + this->random_() % this->kFlit, 7);
+    post.kind = link::Kind::kPost;
+    post.address = isa::kFirstLinkFlag + this->random_() % 8;
+    this->Run({write, post}, {0, 256, 12});
+    this->Drain();
+    this->Clear(1 + i % 3);
   }
 }
 

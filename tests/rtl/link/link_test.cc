@@ -42,6 +42,11 @@ TEST_P(LinkTest, EndsKnowEachOther) {
       EXPECT_EQ(c.b->peer(), c.a->identity);
       c.Cycle();
     }
+    // Another one takes its place.
+    c.b->Reset();
+    c.b->identity ^= 0x15a5a;
+    ASSERT_GT(c.Until([&] { return c.a->peer() == c.b->identity; }, 20000), 0)
+        << Errors(c);
     c.a->Reset();
     c.b->Reset();
     for (int i = 0; i < 20; ++i) c.Cycle();  // what is on the wires
