@@ -201,6 +201,28 @@ TEST_F(AllReduceTest, SmallAndOddSizes) {
   Check({Operation::kSum, Type::kBf16, {259}, {0, 1, 2, 3}, 2});
 }
 
+// Vectors that go whole from partner to partner, of each group, in each order
+// of the levels and at both ends of what is short.
+TEST_F(AllReduceTest, ShortVectors) {
+  Open(2, 2);
+  const int64_t most = 240 * FindPreset(g_preset)->chip.link_bytes / 4;
+  for (const std::vector<int>& group : {std::vector{3},
+                                        {5, 4},
+                                        {1, 6},
+                                        {0, 1, 6, 7},
+                                        {0, 2, 6, 4},
+                                        {2, 5, 3, 4},
+                                        {7, 6, 3, 2, 5, 4, 1, 0},
+                                        {0, 4, 1, 5, 2, 6, 3, 7}}) {
+    SCOPED_TRACE(::testing::PrintToString(group));
+    Check({Operation::kSum, Type::kFloat32, {most}, group, 2});
+    Check({Operation::kSum, Type::kFloat32, {most + 1}, group, 2});
+    Check({Operation::kMin, Type::kBf16, {7, 70, 2}, group, 2});
+    Check({Operation::kMax, Type::kFloat32, {1, 100}, group, 2});
+    Check({Operation::kSum, Type::kInt32, {33}, group, 2});
+  }
+}
+
 // In one program; the order of each one's sums is its own.
 TEST_F(AllReduceTest, SeveralVectors) {
   Open(2, 2);
@@ -269,10 +291,11 @@ TEST_F(AllReduceTest, Rates) {
       {Phase::kAllReduce, "all-reduce"},
       {Phase::kReduceScatter, "reduce-scatter"},
       {Phase::kAllGather, "all-gather"}};
-  for (const int64_t bytes : {4 << 10, 64 << 10, 256 << 10}) {
+  for (const int64_t bytes : {256, 4 << 10, 64 << 10, 256 << 10}) {
     spec.elements = {bytes / 4};
     for (const auto& [phase, name] : phases) {
       spec.phase = phase;
+      if (phase != Phase::kAllReduce && bytes == 256) continue;
       const uint64_t cycles = Check(spec);
       if (cycles == 0) continue;
       const double link =

@@ -13,7 +13,7 @@ std::string AllReduceCode(const AllReduceSpec& spec) {
   const char* operation = kOperations[spec.type == AllReduceSpec::Type::kInt32]
                                      [static_cast<int>(spec.operation)];
   const int bits = static_cast<int>(8 * ElementBytes(spec.type));
-  std::string text = "loop:\n";
+  std::string text = "many:\n";
   for (int k = 0; k < 8; ++k) {
     absl::StrAppendFormat(
         &text,
@@ -24,7 +24,13 @@ std::string AllReduceCode(const AllReduceSpec& spec) {
   }
   return text +
          "addi s1, s1, (64*ROW)\naddi s2, s2, (64*ROW)\n"
-         "addi s6, s6, -64\nblt s0, s6, loop\nhalt\n";
+         "addi s6, s6, -64\nblt s0, s6, many\nhalt\n" +
+         absl::StrFormat(
+             "few:\nld%d v0, s1, s4, 0\nld%d v8, s2, s4, 0\n"
+             "%s v16, v0, v8\nst%d v16, s1, s4, 0\n"
+             "addi s1, s1, (8*ROW)\naddi s2, s2, (8*ROW)\n"
+             "addi s6, s6, -8\nblt s0, s6, few\nhalt\n",
+             bits, bits, operation, bits);
 }
 
 }  // namespace systole::compiler

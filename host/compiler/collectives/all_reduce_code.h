@@ -9,10 +9,11 @@
 
 namespace systole::compiler {
 
-// What the vector unit runs to combine two pieces. ROW: bytes of a row.
-// Rows of 64 a round: registers in turn, so that rows are loaded while others
-// are computed and stored. s1, s2: the operands; the result replaces the first.
-// s6: rows.
+// What the vector unit runs to combine two pieces. ROW: bytes of a row. s1, s2:
+// the operands; the result replaces the first. s6: rows. From label `many`, 64
+// rows a round: registers in turn, so that rows are loaded while others are
+// computed and stored. From label `few`, kFewRows a round.
+inline constexpr int64_t kManyRows = 64, kFewRows = 8;
 std::string AllReduceCode(const AllReduceSpec& spec);
 
 }  // namespace systole::compiler

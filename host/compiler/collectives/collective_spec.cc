@@ -35,10 +35,12 @@ int64_t LinkCycles(int64_t bytes, const Preset& preset) {
 
 // Every core gives what other chips need to its links once in each phase, which
 // they take one after the other; on one chip, the memory takes each byte about
-// four times.
+// four times. A short vector goes whole to a partner on each level.
 int64_t CyclesOf(const AllReduceSpec& spec, const Preset& preset) {
   const auto size = static_cast<int64_t>(spec.group.size());
-  const int64_t phases = spec.phase == AllReduceSpec::Phase::kAllReduce ? 2 : 1;
+  const bool whole = ReductionLayout(spec, preset).way == Exchange::Way::kWhole;
+  const int64_t phases =
+      spec.phase == AllReduceSpec::Phase::kAllReduce && !whole ? 2 : 1;
   int64_t bytes = 0, near = 0;
   for (const int64_t elements : spec.elements)
     bytes += elements * ElementBytes(spec.type);
@@ -46,7 +48,9 @@ int64_t CyclesOf(const AllReduceSpec& spec, const Preset& preset) {
     near += OnChip(spec.group, 0, p, preset) ? 1 : 0;
   const int64_t memory = 2 * phases * bytes / preset.beat_bytes();
   const int64_t links =
-      LinkCycles(phases * bytes * (size - near) / size, preset);
+      LinkCycles(whole ? bytes * LevelsOf(spec.group)
+                       : phases * bytes * (size - near) / size,
+                 preset);
   return std::max(memory, links) + phases * LevelsOf(spec.group) * kHopCycles;
 }
 

@@ -60,10 +60,9 @@ std::vector<int64_t> ColumnsOf(
 }
 
 Exchange::Exchange(const std::vector<std::vector<Share>>& halves,
-                   std::vector<int> order, int64_t chunk, int64_t lag,
-                   bool halving, const std::vector<int64_t>& columns,
-                   const Stretch& stretch)
-    : order_(std::move(order)), lag_(lag), halving_(halving) {
+                   std::vector<int> order, int64_t chunk, int64_t lag, Way way,
+                   const std::vector<int64_t>& columns, const Stretch& stretch)
+    : order_(std::move(order)), lag_(lag), way_(way) {
   int64_t before = 0;  // columns of the vectors before
   for (size_t v = 0; v < halves.size(); before += columns[v++]) {
     const int64_t first = std::max<int64_t>(0, stretch.begin - before);
@@ -81,7 +80,8 @@ Exchange::Exchange(const std::vector<std::vector<Share>>& halves,
 }
 
 bool Exchange::Sends(int position, int round, const Piece& piece) const {
-  return ((owners_.at(piece.begin) ^ position) >> order_[round] & 1) != 0;
+  return way_ == Way::kWhole ||
+         ((owners_.at(piece.begin) ^ position) >> order_[round] & 1) != 0;
 }
 
 std::vector<Exchange::Event> Exchange::All() const {
@@ -142,7 +142,7 @@ std::vector<Exchange::Event> Exchange::Own(int position) const {
 
 std::vector<Exchange::Event> Exchange::Given(int position, int round) const {
   std::vector<Event> events =
-      halving_ ? Combined(position, rounds() - 1) : Own(position);
+      way_ == Way::kDoubling ? Own(position) : Combined(position, rounds() - 1);
   for (int later = rounds() - 1; later > round; --later) {
     const std::vector<Event> taken = Taken(position, later);
     events.insert(events.end(), taken.begin(), taken.end());

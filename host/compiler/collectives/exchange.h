@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who sends which part of a vector to whom, and when, in an all-reduce,
-// reduce-scatter or all-gather by recursive halving, and doubling
+// reduce-scatter or all-gather by recursive halving and doubling, or in a short
+// all-reduce in which partners send each other all that they have
 // (docs/collectives.md). Each vector has two halves, which take the levels of
 // the group in different orders. All of it is a function of the group's size
 // and the vectors': every position computes it for itself and for its partners,
@@ -54,6 +55,11 @@ std::vector<int64_t> ColumnsOf(
 // exchange.
 class Exchange {
  public:
+  // kHalving: what partners have is divided between them, and given back in
+  // the doubling. kDoubling: that alone; each position has its own shares from
+  // the start. kWhole: partners send each other all, and no owner counts.
+  enum class Way { kHalving, kDoubling, kWhole };
+
   // A piece, and the time slot in which a position handles it.
   struct Event {
     Piece piece;
@@ -62,11 +68,10 @@ class Exchange {
 
   // halves: the shares of each vector's. order: levels, one a round; level l
   // pairs positions that differ in bit l. chunk: beats of a piece at most. lag:
-  // slots from sending a piece to taking it. halving: or else there is only
-  // doubling, and each position has its own shares from the start. columns: of
-  // each vector; those of the stretch are exchanged.
+  // slots from sending a piece to taking it. columns: of each vector; those of
+  // the stretch are exchanged.
   Exchange(const std::vector<std::vector<Share>>& halves,
-           std::vector<int> order, int64_t chunk, int64_t lag, bool halving,
+           std::vector<int> order, int64_t chunk, int64_t lag, Way way,
            const std::vector<int64_t>& columns, const Stretch& stretch);
 
   int rounds() const { return static_cast<int>(order_.size()); }
@@ -76,17 +81,20 @@ class Exchange {
 
   // All of the halves, in pieces.
   std::vector<Event> All() const;
-  // Halving. What a position sends to its first partner as it is.
+  // Halving, or all. What a position sends to its first partner as it is.
   std::vector<Event> FirstSent(int position) const;
   // What it combines in a round: what its partner of the round sends, with what
   // it has itself. Of the result it keeps what the next round leaves it, and
   // sends the rest to the next partner; after the last round it is final.
   std::vector<Event> Combined(int position, int round) const;
-  // Whether it sends that piece to the partner of the round, rather than keep
-  // it.
+  // Whether it sends that piece to the partner of the round, and whether it
+  // combines it in that round itself.
   bool Sends(int position, int round, const Piece& piece) const;
+  bool Keeps(int position, int round, const Piece& piece) const {
+    return way_ == Way::kWhole || !Sends(position, round, piece);
+  }
 
-  // Without halving, what it has from the start.
+  // Of doubling alone, what it has from the start.
   std::vector<Event> Own(int position) const;
   // Doubling, rounds in reverse. What it takes from its partner of a round,
   // and what it sends to that partner: final pieces, its own and those that it
@@ -101,7 +109,7 @@ class Exchange {
   std::map<int64_t, int> owners_;  // of pieces, by begin
   std::vector<int> order_;
   int64_t lag_;
-  bool halving_;
+  Way way_;
 };
 
 }  // namespace systole::compiler

@@ -128,8 +128,8 @@ isa::Load LoadOf(uint64_t from, const MemberLines& lines, int64_t ub,
 }  // namespace
 
 void MemberProgram::Load(uint64_t from, const MemberLines& lines, int64_t ub,
-                         uint32_t wait) {
-  builder_.Append(LoadOf(from, lines, ub, wait));
+                         uint32_t wait, uint32_t post) {
+  Append(LoadOf(from, lines, ub, wait), wait, post);
 }
 
 void MemberProgram::LoadArrived(uint64_t from, const MemberLines& lines,

@@ -123,7 +123,7 @@ class MemberProgram {
     builder_.Append(run, std::move(accesses), cycles);
   }
   void Load(uint64_t from, const MemberLines& lines, int64_t ub,
-            uint32_t wait = 0);
+            uint32_t wait = 0, uint32_t post = 0);
   // What others have written, which is there for all later steps.
   void LoadArrived(uint64_t from, const MemberLines& lines, int64_t ub,
                    uint32_t wait);

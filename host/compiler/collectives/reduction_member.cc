@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "host/compiler/collectives/all_reduce_code.h"
 #include "host/compiler/collectives/reduction_sizes.h"
+#include "host/compiler/geometry.h"
 #include "host/program/vpu_asm.h"
 
 namespace systole::compiler {
@@ -15,13 +16,35 @@ namespace {
 
 constexpr int64_t kLag = 3;  // slots
 constexpr size_t kMostReserved = 24;
+// Between the cores of a chip, which read each other's vectors: they may be
+// read. And afterwards: they were read, where nothing that comes says so.
 constexpr uint32_t kReadyFlag = 1u << isa::kFirstPeerFlag;
+// Of a link, for all vectors: up to here half the rounds are faster than less
+// to send. Between the cores of a chip they are not.
+constexpr int64_t kWholeCycles = 240;
+
+Exchange::Way WayOf(const AllReduceSpec& spec, const Preset& preset) {
+  if (spec.phase == AllReduceSpec::Phase::kAllGather)
+    return Exchange::Way::kDoubling;
+  int64_t bytes = 0;
+  for (const int64_t elements : spec.elements)
+    bytes += elements * ElementBytes(spec.type);
+  const auto chip_of = [&](int core) { return core / preset.chip.cores; };
+  const bool links = std::any_of(
+      spec.group.begin(), spec.group.end(),
+      [&](int core) { return chip_of(core) != chip_of(spec.group[0]); });
+  return spec.phase == AllReduceSpec::Phase::kAllReduce && links &&
+                 bytes <= kWholeCycles * preset.chip.link_bytes
+             ? Exchange::Way::kWhole
+             : Exchange::Way::kHalving;
+}
 
 }  // namespace
 
 ReductionLayout::ReductionLayout(const AllReduceSpec& spec,
                                  const Preset& preset)
-    : chunk(PieceBytes(preset) / preset.beat_bytes()) {
+    : way(WayOf(spec, preset)),
+      chunk(PieceBytes(preset) / preset.beat_bytes()) {
   const auto size = static_cast<int>(spec.group.size());
   for (int l = 0; 1 << l < size; ++l) orders[0].push_back(l);
   orders[1] = orders[0];
@@ -33,10 +56,13 @@ ReductionLayout::ReductionLayout(const AllReduceSpec& spec,
     const int64_t end = beats + BeatsOf(elements, spec.type, preset);
     const Piece parts[] = {{beats, beats + first}, {beats + first, end}};
     for (int h = 0; h < 2; ++h) {
-      halves[h].push_back(
-          spec.phase == AllReduceSpec::Phase::kAllReduce
-              ? EqualShares(parts[h], orders[h])
-              : ConsecutiveShares(parts[h], {beats, end}, size));
+      std::vector<Share>& shares = halves[h].emplace_back();
+      if (way == Exchange::Way::kWhole)
+        shares = {{parts[h], 0}};
+      else if (spec.phase == AllReduceSpec::Phase::kAllReduce)
+        shares = EqualShares(parts[h], orders[h]);
+      else
+        shares = ConsecutiveShares(parts[h], {beats, end}, size);
     }
     beats = end;
   }
@@ -52,36 +78,45 @@ absl::StatusOr<Program> ReductionMember::Compile() {
 absl::StatusOr<MemberPart> ReductionMember::CompilePart() {
   if (absl::Status s = Emit(); !s.ok()) return s;
   const std::vector<uint64_t>& out = memory_[position()].out;
-  std::vector<Access> results;
+  std::vector<Access> accesses;
   for (const Piece& piece : at_end_)
-    results.push_back(HbmOf(PlaceOf(out, piece), piece.beats(), true));
-  if (end_waits_ != 0) Fence(out[0], std::move(results), end_waits_, 0);
+    accesses.push_back(HbmOf(PlaceOf(out, piece), piece.beats(), true));
+  // The other core of the chip has read this one's vectors by then.
+  if (combines() && Pulls()) {
+    const std::vector<Access> read = VectorsRead();
+    accesses.insert(accesses.end(), read.begin(), read.end());
+  }
+  if (end_waits_ != 0) Fence(out[0], std::move(accesses), end_waits_, 0);
   return FinishPart();
 }
 
 absl::Status ReductionMember::Emit() {
   if (absl::Status s = PlaceMemory(); !s.ok()) return s;
-  if (halves()) {
+  if (combines()) {
     if (absl::Status s = LoadCode(); !s.ok()) return s;
   } else {
     MakePlaces(0);
   }
   reserve_ = std::min(kMostReserved, places() / 2);
   MakeSteps();
+  const bool peer_reads = read_left_ > 0;
   for (const Step& step : steps_) Emit(step);
+  if (peer_reads)
+    Fence(memory_[position()].in[0], VectorsRead(), kReadyFlag, 0);
   return absl::OkStatus();
 }
 
 absl::Status ReductionMember::PlaceMemory() {
   const ReductionLayout layout(spec_, preset());
   begins_ = layout.begins;
+  whole_ = layout.way == Exchange::Way::kWhole;
   memory_ = spec_.memory;
   if (memory_.empty()) {
     MemberMemory all;
     for (size_t v = 0; v < spec_.elements.size(); ++v) {
       const int64_t beats = begins_[v + 1] - begins_[v];
       all.in.push_back(
-          hbm().Allocate((halves() ? beats : beats / size()) * beat()));
+          hbm().Allocate((combines() ? beats : beats / size()) * beat()));
       all.out.push_back(hbm().Allocate(beats * beat()));
     }
     all.scratch = hbm().Allocate(ScratchBytes(spec_, preset()));
@@ -90,13 +125,13 @@ absl::Status ReductionMember::PlaceMemory() {
   if (absl::Status s = CheckMemory(); !s.ok()) return s;
   for (int h = 0; h < 2; ++h) {
     halves_.emplace_back(layout.halves[h], layout.orders[h], layout.chunk, kLag,
-                         halves(), layout.columns, room().stretch);
+                         layout.way, layout.columns, room().stretch);
   }
   const MemberMemory& own = memory_[position()];
   for (size_t v = 0; v < spec_.elements.size(); ++v) {
     const std::string number =
         spec_.elements.size() == 1 ? "" : absl::StrCat(v);
-    const int64_t in = spec_.elements[v] / (halves() ? 1 : size());
+    const int64_t in = spec_.elements[v] / (combines() ? 1 : size());
     AddTensor(TensorOf("in", number, in, own.in[v]));
     AddTensor(TensorOf("out", number, spec_.elements[v], own.out[v]));
   }
@@ -109,6 +144,8 @@ absl::Status ReductionMember::LoadCode() {
       vpu::Assemble(AllReduceCode(spec_), "all_reduce", {{"ROW", row}},
                     static_cast<int>(room().pc));
   if (!code.ok()) return code.status();
+  many_ = code->labels.at("many");
+  few_ = code->labels.at("few");
   const MemberMemory& own = memory_[position()];
   const int64_t bytes =
       AddCode(std::move(code->words),
@@ -123,11 +160,16 @@ absl::Status ReductionMember::LoadCode() {
       });
   if (!read_by_peer) return absl::OkStatus();
   // The vector may be read from here on.
-  std::vector<Access> read;
-  for (size_t v = 0; v < spec_.elements.size(); ++v)
-    read.push_back(HbmOf(own.in[v], begins_[v + 1] - begins_[v], false));
-  Fence(own.in[0], std::move(read), 0, kReadyFlag);
+  Fence(own.in[0], VectorsRead(), 0, kReadyFlag);
   return absl::OkStatus();
+}
+
+std::vector<Access> ReductionMember::VectorsRead() const {
+  const std::vector<uint64_t>& in = memory_[position()].in;
+  std::vector<Access> read;
+  for (size_t v = 0; v < in.size(); ++v)
+    read.push_back(HbmOf(in[v], begins_[v + 1] - begins_[v], false));
+  return read;
 }
 
 void ReductionMember::MakeSteps() {
@@ -142,7 +184,7 @@ void ReductionMember::MakeSteps() {
       add(half.All(), 0, Kind::kCopy);
       continue;
     }
-    if (halves()) {
+    if (combines()) {
       if (!Pulls()) add(half.FirstSent(position()), 0, Kind::kFirst);
       for (int r = 0; r < half.rounds(); ++r)
         add(half.Combined(position(), r), r, Kind::kCombine);
@@ -165,6 +207,9 @@ void ReductionMember::MakeSteps() {
     const auto mine = halves_[h].Given(position(), 0);
     given_left_[h] = static_cast<int64_t>(mine.size());
   }
+  if (!whole_ || !Pulls()) return;
+  for (const Exchange& half : halves_)
+    read_left_ += static_cast<int64_t>(half.FirstSent(position()).size());
 }
 
 bool ReductionMember::Pulls() const {
@@ -203,7 +248,7 @@ uint64_t ReductionMember::PlaceOf(const std::vector<uint64_t>& vectors,
 uint64_t ReductionMember::InputOf(const Piece& piece) const {
   const size_t v = VectorOf(piece);
   const int64_t part = (begins_[v + 1] - begins_[v]) / size();
-  const int64_t missing = halves() ? 0 : position() * part * beat();
+  const int64_t missing = combines() ? 0 : position() * part * beat();
   return PlaceOf(memory_[position()].in, piece) - missing;
 }
 
@@ -244,6 +289,7 @@ void ReductionMember::Emit(const Step& step) {
     case Kind::kFirst:
       LoadPiece(InputOf(step.piece), step.piece, ub, 0);
       SendPiece(step.half, 0, /*doubling=*/false, step.piece, ub, true);
+      if (half.Keeps(position(), 0, step.piece)) return Keep(step, ub);
       break;
     case Kind::kOwn:
       LoadPiece(InputOf(step.piece), step.piece, ub, 0);
@@ -272,33 +318,44 @@ void ReductionMember::EmitCombined(const Step& step, int64_t ub) {
   if (step.round == 0 && Pulls()) {
     const bool first = !std::exchange(ready_, true);
     LoadPiece(PeerAddress(PlaceOf(memory_[position() ^ 1].in, step.piece)),
-              step.piece, other, first ? kReadyFlag : 0);
+              step.piece, other, first ? kReadyFlag : 0,
+              whole_ && --read_left_ == 0 ? kReadyFlag : 0);
   } else {
     LoadPiece(Landing(position(), step.round, step.piece), step.piece, other,
               FlagOf(step.half, step.round, /*doubling=*/false));
   }
-  Combine(ub, other);
+  Combine(ub, other, step.piece.beats() * beat());
   Free(other);
   const int next = step.round + 1;
   if (next == half.rounds()) {
     StorePiece(out, step.piece, ub);
     if (doubles()) Give(step, half.rounds(), ub);
-  } else if (half.Sends(position(), next, step.piece)) {
-    SendPiece(step.half, next, /*doubling=*/false, step.piece, ub, true);
-  } else if (places() > reserve_) {
-    kept_[step.piece.begin] = ub;
-    return;
   } else {
-    StorePiece(out, step.piece, ub);
+    if (half.Sends(position(), next, step.piece))
+      SendPiece(step.half, next, /*doubling=*/false, step.piece, ub, true);
+    if (half.Keeps(position(), next, step.piece)) return Keep(step, ub);
   }
   Free(ub);
 }
 
-void ReductionMember::Combine(int64_t ub, int64_t other) {
+void ReductionMember::Keep(const Step& step, int64_t ub) {
+  if (places() > reserve_) {
+    kept_[step.piece.begin] = ub;
+    return;
+  }
+  // What it had at first is in its own vector.
+  if (step.kind != Kind::kFirst)
+    StorePiece(PlaceOf(memory_[position()].out, step.piece), step.piece, ub);
+  Free(ub);
+}
+
+void ReductionMember::Combine(int64_t ub, int64_t other, int64_t bytes) {
   const int64_t row = preset().cols * ElementBytes(spec_.type);
-  const int64_t rows = piece_bytes() / row;
+  const int64_t few = RoundUp(bytes, kFewRows * row) / row;
+  const bool many = few > 3 * kFewRows;
+  const int64_t rows = many ? RoundUp(few, kManyRows) : few;
   isa::Vrun run;
-  run.pc = static_cast<uint32_t>(room().pc);
+  run.pc = static_cast<uint32_t>(many ? many_ : few_);
   run.args[0] = static_cast<uint32_t>(ub);
   run.args[1] = static_cast<uint32_t>(other);
   run.args[3] = static_cast<uint32_t>(row);
@@ -306,7 +363,7 @@ void ReductionMember::Combine(int64_t ub, int64_t other) {
   Access own, read;
   own.base = ub;
   read.base = other;
-  own.len = read.len = piece_bytes();
+  own.len = read.len = rows * row;
   Access write = own;
   write.write = true;
   Append(run, {own, read, write}, rows + 40);

@@ -30,6 +30,7 @@ namespace systole::compiler {
 struct ReductionLayout {
   ReductionLayout(const AllReduceSpec& spec, const Preset& preset);
 
+  Exchange::Way way;
   int64_t chunk;                // beats of a piece at most
   std::vector<int64_t> begins;  // of the vectors, in beats; the end of all
   std::vector<int> orders[2];   // levels of each half
@@ -61,20 +62,24 @@ class ReductionMember : public MemberProgram {
     Piece piece;
   };
 
-  bool halves() const {
+  bool combines() const {
     return spec_.phase != AllReduceSpec::Phase::kAllGather;
   }
   bool doubles() const {
-    return spec_.phase != AllReduceSpec::Phase::kReduceScatter;
+    return spec_.phase != AllReduceSpec::Phase::kReduceScatter && !whole_;
   }
   absl::Status Emit();
   absl::Status PlaceMemory();
   absl::Status LoadCode();
+  // That this member's vectors are read.
+  std::vector<Access> VectorsRead() const;
   void MakeSteps();
   void Emit(const Step& step);
   void EmitCombined(const Step& step, int64_t ub);
-  // Combines two places; the result replaces the first.
-  void Combine(int64_t ub, int64_t other);
+  // Keeps a piece for the next round, in its place if enough others are free.
+  void Keep(const Step& step, int64_t ub);
+  // Combines two places of so many bytes; the result replaces the first.
+  void Combine(int64_t ub, int64_t other, int64_t bytes);
   // Sends a final piece to the partners of the rounds before `before`.
   void Give(const Step& step, int before, int64_t ub);
   // The piece to the partner of a round, with or without its flag. Where there
@@ -98,8 +103,9 @@ class ReductionMember : public MemberProgram {
   uint64_t InputOf(const Piece& piece) const;
   // Where what comes in a round lands.
   uint64_t Landing(int member, int round, const Piece& piece) const;
-  void LoadPiece(uint64_t from, const Piece& piece, int64_t ub, uint32_t wait) {
-    Load(from, {piece.beats() * beat()}, ub, wait);
+  void LoadPiece(uint64_t from, const Piece& piece, int64_t ub, uint32_t wait,
+                 uint32_t post = 0) {
+    Load(from, {piece.beats() * beat()}, ub, wait, post);
   }
   void StorePiece(uint64_t to, const Piece& piece, int64_t ub) {
     Store(to, {piece.beats() * beat()}, ub);
@@ -110,14 +116,17 @@ class ReductionMember : public MemberProgram {
   const AllReduceSpec& spec_;
   std::vector<int64_t> begins_;  // of the vectors, in beats; the end of all
   std::vector<Exchange> halves_;
+  bool whole_ = false;  // Exchange::Way::kWhole
   std::vector<Step> steps_;
   uint32_t end_waits_ = 0;
   std::vector<Piece> at_end_;         // what others bring until then
   int64_t given_left_[2] = {0, 0};    // pieces for the first partner
+  int64_t read_left_ = 0;             // pieces of the other core's vector
   std::vector<MemberMemory> memory_;  // by position
   std::map<int64_t, int64_t> kept_;   // by begin of a piece: its place
-  size_t reserve_ = 0;  // places that are not taken for what is kept
-  bool ready_ = false;  // the first partner's vector was waited for
+  size_t reserve_ = 0;      // places that are not taken for what is kept
+  bool ready_ = false;      // the first partner's vector was waited for
+  int many_ = 0, few_ = 0;  // places of the code
 };
 
 }  // namespace systole::compiler
