@@ -66,7 +66,7 @@ TEST_P(LinesTest, Softmax) {
 
 // A large one, of whole fours of registers full of lines, in blocks with halves
 // at both ends.
-TEST(LineBlocksTest, HalvesAtTheEnds) {
+TEST(LineBlocksTest, HalvesAtTheEndsAndLinesApart) {
   const std::string text = ModuleText(kSoftmax, 1024, 1024);
   const Preset& preset = *FindPreset("v2");
   auto module = ir::Parse(text);
@@ -78,11 +78,12 @@ TEST(LineBlocksTest, HalvesAtTheEnds) {
   for (const isa::Descriptor& d : plan.steps[0].kernel->descriptors) {
     const isa::Queue queue = compiler::QueueOf(d);
     if (queue != isa::Queue::kLoad && queue != isa::Queue::kStore) continue;
-    const int64_t bytes = isa::Load::Decode(d).len;
-    if (bytes >= 4096)
-      lines[queue == isa::Queue::kStore].push_back(bytes / 4096);
+    const isa::Load move = isa::Load::Decode(d);
+    if (move.n1 == 1) continue;  // code, elements
+    lines[queue == isa::Queue::kStore].push_back(move.n1);
+    // A row of lanes apart: that of neighbours is in another bank.
+    EXPECT_EQ(move.ub_stride1, 4096u + 512u);
   }
-  lines[0].erase(lines[0].begin());  // the code
   const std::vector<int64_t> blocks = {128, 256, 256, 256, 128};
   EXPECT_EQ(lines[0], blocks);
   EXPECT_EQ(lines[1], blocks);

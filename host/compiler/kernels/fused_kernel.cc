@@ -65,14 +65,12 @@ class Fused {
     builder_.SetCode(parts_->words);
     for (int value = 0; value < Values(); ++value) {
       if (spec_.values[value].loaded && !InBlocks(value))
-        builder_.Load(operands_[value], 0, layout_.First(value).at,
-                      spec_.values[value].bytes);
+        Load(value, 0, layout_.First(value).at, spec_.values[value].bytes);
     }
     for (int64_t block = 0; block < layout_.blocks(); ++block) Block(block);
     for (int value = 0; value < Values(); ++value) {
       if (spec_.values[value].stored && !InBlocks(value))
-        builder_.Store(results_[value], 0, layout_.First(value).at,
-                       spec_.values[value].bytes);
+        Store(value, 0, layout_.First(value).at, spec_.values[value].bytes);
     }
     return builder_.Finish();
   }
@@ -145,8 +143,8 @@ class Fused {
   void Block(int64_t block) {
     for (int value = 0; value < Values(); ++value) {
       if (!spec_.values[value].loaded || !InBlocks(value)) continue;
-      const Bytes to = layout_.Of(value, block);
-      builder_.Load(operands_[value], Offset(value, block), to.at, to.count);
+      Load(value, Offset(value, block), layout_.Of(value, block).at,
+           layout_.RowsOf(block) * layout_.RowBytes(value));
     }
     for (size_t i = 0; i < spec_.stages.size(); ++i) {
       const FusedSpec::Stage& stage = spec_.stages[i];
@@ -156,10 +154,28 @@ class Fused {
     }
     for (int value = 0; value < Values(); ++value) {
       if (!spec_.values[value].stored || !InBlocks(value)) continue;
-      const Bytes from = layout_.Of(value, block);
-      builder_.Store(results_[value], Offset(value, block), from.at,
-                     from.count);
+      Store(value, Offset(value, block), layout_.Of(value, block).at,
+            layout_.RowsOf(block) * layout_.RowBytes(value));
     }
+  }
+  // `bytes` of a value, at an offset in memory.
+  void Load(int value, int64_t offset, int64_t ub, int64_t bytes) {
+    const FusedLayout::Lines lines = layout_.LinesOf(value);
+    if (lines.gap == 0)
+      return builder_.Load(operands_[value], offset, ub, bytes);
+    builder_.LoadRuns(operands_[value], offset, ub, lines.bytes,
+                      Apart(lines, bytes));
+  }
+  void Store(int value, int64_t offset, int64_t ub, int64_t bytes) {
+    const FusedLayout::Lines lines = layout_.LinesOf(value);
+    if (lines.gap == 0)
+      return builder_.Store(results_[value], offset, ub, bytes);
+    builder_.StoreRuns(results_[value], offset, ub, lines.bytes,
+                       Apart(lines, bytes));
+  }
+  static std::vector<KernelBuilder::Repeat> Apart(
+      const FusedLayout::Lines& lines, int64_t bytes) {
+    return {{bytes / lines.bytes, lines.bytes, lines.bytes + lines.gap}};
   }
   int64_t Offset(int value, int64_t block) const {
     return layout_.FirstRow(block) * layout_.RowBytes(value);

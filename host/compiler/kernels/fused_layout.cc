@@ -3,10 +3,12 @@
 #include "host/compiler/kernels/fused_layout.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
 #include "host/compiler/geometry.h"
+#include "host/ir/hlo/tree.h"
 #include "systole/gen/vpu.h"
 
 namespace systole::lanes {
@@ -18,6 +20,15 @@ using compiler::RoundUp;
 constexpr int64_t kLeastGroups = 16;  // of eight rows of lanes in a block
 // Values up to this part of the unified buffer lie there with all rows.
 constexpr int64_t kSmallValue = 256;
+
+// Of what becomes one element, or [inner] ones; 0: of less than that.
+int64_t LineBytes(const FusedSpec::Reduce& reduce) {
+  if (reduce.left != 0) return 0;
+  const ir::Type& type = reduce.node->operands[0].type();
+  const ir::TreeShape tree = ir::TreeShapeOf(
+      type.shape, reduce.node->attr<ir::HloDimensionsAttributes>().dimensions);
+  return tree.count * tree.inner * ir::ElementBytes(type.element);
+}
 
 }  // namespace
 
@@ -122,21 +133,27 @@ int64_t FusedLayout::RowBytes(int value) const {
   return v.by_rows ? v.bytes / spec_.rows : v.bytes;
 }
 
-int64_t FusedLayout::Shift(Kind kind, int64_t block, int64_t row_bytes) const {
+int64_t FusedLayout::RowPitch(int value) const {
+  const int64_t row = RowBytes(value);
+  const Lines& lines = lines_[value];
+  return lines.gap == 0 ? row : row + row / lines.bytes * lines.gap;
+}
+
+int64_t FusedLayout::Shift(Kind kind, int64_t block, int64_t row_pitch) const {
   switch (kind) {
     case Kind::kFixed:
       return 0;
     case Kind::kSlot:
       return block % slots_ * slot_bytes_;
     case Kind::kRows:
-      return FirstRow(block) * row_bytes;
+      return FirstRow(block) * row_pitch;
   }
   return 0;
 }
 
 FusedLayout::Bytes FusedLayout::Of(int value, int64_t block) const {
   const ValuePlace& place = places_[value];
-  const int64_t row = RowBytes(value);
+  const int64_t row = RowPitch(value);
   return {place.first.at + Shift(place.kind, block, row),
           spec_.values[value].by_rows ? RowsOf(block) * row : row};
 }
@@ -162,6 +179,53 @@ void FusedLayout::FindUses() {
   }
 }
 
+// A register has the same row of lanes of several lines. If the lines are
+// multiples of what all banks have side by side, these rows lie in one bank,
+// for which everything else waits meanwhile.
+void FusedLayout::FindLines() {
+  std::map<int, int64_t> line;  // of values: bytes; 0: a stage needs one piece
+  const auto use = [&](int value, int64_t bytes) {
+    const auto [at, added] = line.emplace(value, bytes);
+    if (at->second != bytes) at->second = 0;
+  };
+  for (const FusedSpec::Stage& stage : spec_.stages) {
+    const auto* const reduce = std::get_if<FusedSpec::Reduce>(&stage);
+    if (reduce != nullptr) {
+      use(reduce->operand, LineBytes(*reduce));
+      use(reduce->first, 0);
+      use(reduce->result, 0);
+      continue;
+    }
+    const auto* const lanes = std::get_if<FusedSpec::Lanes>(&stage);
+    if (lanes == nullptr) {
+      for (const auto& list : {OperandsOf(stage), ResultsOf(stage)})
+        for (const int value : list) use(value, 0);
+      continue;
+    }
+    for (const FusedSpec::Lanes::Operand& operand : lanes->operands) {
+      const bool whole = operand.pattern == Pattern::kStream &&
+                         !operand.of_line && !operand.once && !operand.is_line;
+      use(operand.value,
+          whole ? lanes->line * StorageBytes(operand.storage) : 0);
+    }
+    for (size_t i = 0; i < lanes->results.size(); ++i)
+      use(lanes->results[i],
+          lanes->line * StorageBytes(lanes->stores[i].storage));
+    for (const FusedSpec::Lanes::Fold& fold : lanes->folds) {
+      if (!fold.columns) use(fold.first, 0);
+      use(fold.result, 0);
+    }
+  }
+  lines_.assign(spec_.values.size(), {});
+  for (const auto& [value, bytes] : line) {
+    if (bytes == 0 || !spec_.values[value].by_rows ||
+        RowBytes(value) % bytes != 0 ||
+        bytes % (preset_.ub_banks * preset_.word_bytes()) != 0)
+      continue;
+    lines_[value] = {bytes, align_};
+  }
+}
+
 // Blocks begin at whole beats of all values that are loaded or stored, and
 // where that is possible they fill the lanes.
 void FusedLayout::ChooseRows() {
@@ -170,7 +234,7 @@ void FusedLayout::ChooseRows() {
     const int value = static_cast<int>(i);
     const int64_t row = RowBytes(value);
     if (!spec_.values[i].by_rows) continue;
-    if (IsLarge(value)) step_ = std::lcm(step_, beat_ / std::gcd(beat_, row));
+    if (IsLarge(value)) step_ = std::lcm(step_, align_ / std::gcd(align_, row));
     if (step_ >= spec_.rows) break;
   }
   step_ = std::min(step_, spec_.rows);
@@ -235,7 +299,7 @@ void FusedLayout::PlaceBetween(const PlaceBytes& place) {
       const FusedSpec::Value& v = spec_.values[value];
       if (v.loaded || v.stored) continue;
       const int64_t rows = v.by_rows ? block_rows_ : 1;
-      const int64_t bytes = rows * RowBytes(value);
+      const int64_t bytes = rows * RowPitch(value);
       const auto fits =
           std::find_if(free.begin(), free.end(),
                        [&](const Bytes& part) { return part.count == bytes; });
@@ -256,8 +320,9 @@ void FusedLayout::PlaceBetween(const PlaceBytes& place) {
 }
 
 absl::Status FusedLayout::Place(KernelBuilder& builder) {
-  if (beat_ == 1) {
-    beat_ = builder.Align(1);
+  if (align_ == 0) {
+    align_ = builder.Align(1);
+    FindLines();
     ChooseRows();
   }
   builder.ReleaseAll();
@@ -282,12 +347,13 @@ absl::Status FusedLayout::Place(KernelBuilder& builder) {
     }
     const int value = static_cast<int>(i);
     if (InBlocks(value)) {
-      const int64_t bytes = block_rows_ * RowBytes(value);
+      const int64_t bytes = block_rows_ * RowPitch(value);
       place = {in_slot, {in_turns(bytes), bytes}};
       in_slots.push_back(i);
     } else {
       place.kind = v.by_rows && many ? Kind::kRows : Kind::kFixed;
-      place.first = {builder.Place("values", Room(v.bytes)).at, v.bytes};
+      const int64_t bytes = v.by_rows ? spec_.rows * RowPitch(value) : v.bytes;
+      place.first = {builder.Place("values", Room(bytes)).at, bytes};
     }
   }
   if (in_turns_) PlaceBetween(in_turns);

@@ -58,13 +58,23 @@ class FusedLayout {
            (!v.loaded || InBlocks(value) || blocks() == 1);
   }
   Kind KindOf(int value) const { return places_[value].kind; }
-  // Bytes that the block adds to the address of a value of that kind.
-  int64_t Shift(Kind kind, int64_t block, int64_t row_bytes) const;
+  // How a value lies there: in lines of so many bytes with a gap behind each,
+  // so that equal parts of neighbouring lines lie in different banks. Without a
+  // gap it lies in one piece.
+  struct Lines {
+    int64_t bytes = 0, gap = 0;
+  };
+  Lines LinesOf(int value) const { return lines_[value]; }
+  // Bytes that the block adds to the address of a value of that kind, whose
+  // rows begin so many bytes after each other.
+  int64_t Shift(Kind kind, int64_t block, int64_t row_pitch) const;
   // The value's bytes for the first block.
   Bytes First(int value) const { return places_[value].first; }
   // Those of a block; of all rows, if the value is not cut.
   Bytes Of(int value, int64_t block) const;
   int64_t RowBytes(int value) const;
+  // With the gaps.
+  int64_t RowPitch(int value) const;
 
  private:
   struct ValuePlace {
@@ -75,6 +85,7 @@ class FusedLayout {
   // Stages may read a row of lanes behind a value.
   int64_t Room(int64_t bytes) const { return bytes + preset_.word_bytes(); }
   void FindUses();
+  void FindLines();
   void ChooseRows();
   // Whether what is made of it once is the same for the rows of all blocks: no
   // other block may have more of them.
@@ -88,7 +99,9 @@ class FusedLayout {
   std::vector<ValuePlace> places_;
   std::vector<int> last_;     // stage that needs the value
   std::vector<bool> reused_;  // its bytes may serve another value after that
-  int64_t beat_ = 1, step_ = 1;
+  std::vector<Lines> lines_;
+  int64_t align_ = 0;  // of parts of the unified buffer
+  int64_t step_ = 1;
   int64_t block_rows_ = 1, slots_ = 2, slot_bytes_ = 0;
   bool in_turns_ = false;
   Halves halves_ = Halves::kNone;

@@ -36,13 +36,14 @@ class ReduceStage : public FusedStage {
     const ir::TreeShape tree = TreeOf(node);
     passes_.emplace(node, p.layout.block_rows() * tree.outer / p.spec.rows,
                     tree.count, tree.inner, p.preset, reduce_.left,
-                    p.layout.MultipleOfRows() * tree.outer / p.spec.rows);
+                    p.layout.MultipleOfRows() * tree.outer / p.spec.rows,
+                    p.layout.LinesOf(reduce_.operand).gap);
     row_ = p.builder.Place("first values", 4 * p.preset.cols);
     if (!passes_->Overwrites() || p.layout.EndsIn(reduce_.operand, at_))
       return absl::OkStatus();
     const int64_t size = ir::ElementBytes(node.type.element);
     const int64_t elements =
-        p.layout.block_rows() * p.layout.RowBytes(reduce_.operand) / size;
+        p.layout.block_rows() * p.layout.RowPitch(reduce_.operand) / size;
     copy_ = p.builder.Place("values to reduce",
                             elements * size + p.preset.word_bytes());
     absl::StatusOr<CopySteps> steps = p.copies.Add(size, {{elements, 1, 1}});

@@ -28,7 +28,8 @@ class LanesStage : public FusedStage {
   absl::Status Place(FusedParts& p) override {
     // `elements`: of a row of the code.
     const auto walk = [&](int value, Storage storage, int64_t elements) {
-      const Walk wanted = {p.layout.KindOf(value), storage, elements};
+      const Walk wanted = {p.layout.KindOf(value), storage, elements,
+                           p.layout.LinesOf(value).gap};
       const auto found = std::find(walks_.begin(), walks_.end(), wanted);
       if (found == walks_.end()) walks_.push_back(wanted);
       return static_cast<int>(std::find(walks_.begin(), walks_.end(), wanted) -
@@ -114,13 +115,16 @@ class LanesStage : public FusedStage {
                          bool in_line = false) {
       std::vector<int64_t> arguments(kLaneCount + 1);
       for (size_t w = 0; w < walks_.size(); ++w) {
-        const auto [kind, storage, elements] = walks_[w];
+        const auto [kind, storage, elements, gap] = walks_[w];
         const int64_t size = StorageBytes(storage);
         const int64_t all = elements == row ? lanes_.elements
                                             : lanes_.elements / row * elements;
-        arguments[w] = p.layout.Shift(kind, block, all / p.spec.rows * size) +
-                       (first / row * elements + first % row) * size;
-        arguments[kStrides + w] = (in_line ? p.preset.cols : elements) * size;
+        const int64_t gaps = lanes_.elements / row / p.spec.rows * gap;
+        arguments[w] =
+            p.layout.Shift(kind, block, all / p.spec.rows * size + gaps) +
+            (first / row * elements + first % row) * size + first / row * gap;
+        arguments[kStrides + w] =
+            in_line ? p.preset.cols * size : elements * size + gap;
       }
       arguments[kRowCount] = some;
       arguments[kLaneCount] = width;
@@ -142,8 +146,9 @@ class LanesStage : public FusedStage {
   }
 
  private:
-  // A walk of the code: how values are addressed, and elements of a row.
-  using Walk = std::tuple<FusedLayout::Kind, Storage, int64_t>;
+  // A walk of the code: how values are addressed, elements of a row, and bytes
+  // between the rows.
+  using Walk = std::tuple<FusedLayout::Kind, Storage, int64_t, int64_t>;
 
   // Of a row of the code, which is a row of lanes or a line: elements, and
   // chunks.
@@ -211,9 +216,9 @@ class LanesStage : public FusedStage {
     for (int64_t block = 1; block < p.layout.blocks(); ++block)
       if (in_line(p.layout.RowsOf(block)) != some) return;
     for (size_t w = 0; w < walks_.size(); ++w) {
-      const auto [kind, storage, elements] = walks_[w];
-      places_.strides[w] =
-          (some ? p.preset.cols : elements) * StorageBytes(storage);
+      const auto [kind, storage, elements, gap] = walks_[w];
+      const int64_t size = StorageBytes(storage);
+      places_.strides[w] = some ? p.preset.cols * size : elements * size + gap;
     }
   }
 

@@ -29,7 +29,7 @@ constexpr int64_t kManyRows = 32;
 ReductionPasses::ReductionPasses(const ir::Node& node, int64_t lines,
                                  int64_t count, int64_t inner,
                                  const Preset& preset, int64_t left,
-                                 int64_t multiple)
+                                 int64_t multiple, int64_t gap)
     : preset_(preset),
       combiner_(*ir::CombinerOf(*node.regions[0])),
       element_(node.type.element),
@@ -38,7 +38,8 @@ ReductionPasses::ReductionPasses(const ir::Node& node, int64_t lines,
       count_(count),
       inner_(inner),
       left_(left > 0 ? left : count),
-      multiple_(multiple) {}
+      multiple_(multiple),
+      pitch_(count * inner * size_ + gap) {}
 
 absl::Status ReductionPasses::AddCode(Bytes first, Bytes row,
                                       std::vector<uint64_t>& words) {
@@ -114,8 +115,8 @@ absl::Status ReductionPasses::Emit(Pass pass, std::vector<uint64_t>& words) {
   store.first_lane = pass.lanes;
   places.stores = {{0, 1}};
   if (!AlongLines(pass)) {
-    places.strides[0] = count_ * inner_ * size_;
-    places.strides[1] = (pass.last ? inner_ : count_ * inner_) * size_;
+    places.strides[0] = pitch_;
+    places.strides[1] = pass.last ? inner_ * size_ : pitch_;
   }
   places.rows = Rows(pass);
   const absl::StatusOr<LaneCode> code = lanes::Emit(
@@ -199,15 +200,15 @@ void ReductionPasses::Run(KernelBuilder& builder, const Pass& pass,
                           Bytes values, Bytes into, int64_t to,
                           int64_t lines) const {
   const int64_t cols = preset_.cols, width = Width(pass);
-  const int64_t pitch = count_ * inner_;  // between lines
-  const int64_t to_pitch = pass.last ? inner_ : pitch;
+  const int64_t to_pitch = pass.last ? inner_ * size_ : pitch_;
+  // row, to_row: bytes from a row to the next.
   const auto start = [&](int64_t line, int64_t element, int64_t rows,
                          int64_t lanes, int64_t row, int64_t to_row) {
     RowsRun run;
-    run.place[0] = values.at + (line * pitch + element) * size_;
-    run.stride[0] = row * size_;
-    run.place[1] = to + (line * to_pitch + element) * size_;
-    run.stride[1] = to_row * size_;
+    run.place[0] = values.at + line * pitch_ + element * size_;
+    run.stride[0] = row;
+    run.place[1] = to + line * to_pitch + element * size_;
+    run.stride[1] = to_row;
     run.rows = rows;
     run.lanes = lanes;
     builder.Run(pass.pc, ArgumentsOf(run), {values, row_}, {into},
@@ -215,12 +216,12 @@ void ReductionPasses::Run(KernelBuilder& builder, const Pass& pass,
   };
   if (!AlongLines(pass)) {
     for (int64_t at = 0; at < width; at += cols)
-      start(0, at, lines, std::min(cols, width - at), pitch, to_pitch);
+      start(0, at, lines, std::min(cols, width - at), pitch_, to_pitch);
     return;
   }
   const int64_t rows = width / cols, rest = width % cols;
   for (int64_t line = 0; line < lines; ++line) {
-    if (rows > 0) start(line, 0, rows, cols, cols, cols);
+    if (rows > 0) start(line, 0, rows, cols, cols * size_, cols * size_);
     if (rest > 0) start(line, rows * cols, 1, rest, 0, 0);
   }
 }

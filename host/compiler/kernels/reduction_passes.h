@@ -40,9 +40,10 @@ class ReductionPasses {
   // `node`: a reduction by one operation; `lines`: of a run, at most.
   // `left`: how many elements of each result are left, at the beginning of its
   // line; 0: all. Each run has a multiple of `multiple` lines; 0: any number.
+  // `gap`: bytes behind each line.
   ReductionPasses(const ir::Node& node, int64_t lines, int64_t count,
                   int64_t inner, const Preset& preset, int64_t left = 0,
-                  int64_t multiple = 0);
+                  int64_t multiple = 0, int64_t gap = 0);
 
   // Appends the code. `first`: the first value; `row`: a row of words for it in
   // all lanes. Errors: ResourceExhausted (registers, instruction memory).
@@ -87,6 +88,7 @@ class ReductionPasses {
   const ir::ElementType element_;
   const int64_t size_;  // bytes of an element
   const int64_t lines_, count_, inner_, left_, multiple_;
+  const int64_t pitch_;  // bytes from a line to the next
   Bytes first_ = {0, 0}, row_ = {0, 0};
   std::vector<Pass> passes_;
   int spread_ = 0;
