@@ -240,6 +240,50 @@ TEST_P(PairsTest, AlongWithAProduct) {
   EXPECT_GE(5 * between, 2 * runs) << between << " of " << runs;
 }
 
+// One after the other, of which one needs what the one before makes.
+TEST_P(PairsTest, SeveralAlongWithAProduct) {
+  const Preset& preset = *FindPreset(GetParam());
+  const int64_t k = preset.rows == 8 ? 256 : 16 * preset.rows;
+  const int64_t n = preset.rows == 8 ? 96 : 256;
+  const std::string text = absl::StrReplaceAll(
+      R"(module @m {
+  %x = bf16[K,K] parameter(), name="x"
+  %y = bf16[K,K] parameter(), name="y"
+  %u = f32[N,N] parameter(), name="u"
+  %w = f32[N,N] parameter(), name="w"
+  %z = f32[K,K] hlo.dot_general(%x, %y), lhs_batching=[], rhs_batching=[],
+    lhs_contracting=[1], rhs_contracting=[0]
+  %t = f32[N,N] hlo.transpose(%u), permutation=[1,0]
+  %q = f32[N,N] hlo.divide(%t, %w)
+  %v = f32[N,N] hlo.transpose(%q), permutation=[1,0]
+  return %z as "z", %v as "v", %q as "q"
+}
+)",
+      {{"[K,K]", absl::StrCat("[", k, ",", k, "]")},
+       {"[N,N]", absl::StrCat("[", n, ",", n, "]")}});
+  DeviceCheck(GetParam()).Check(text, 1);
+  auto module = ir::Parse(text);
+  ASSERT_TRUE(module.ok()) << module.status();
+  LowerModule(**module, preset);
+  const DevicePlan plan = PlanFor(**module, preset);
+  ASSERT_EQ(plan.steps.size(), 1);
+  const auto places = PlacesOf(*plan.steps[0].kernel);
+  std::vector<int> passes;
+  for (const auto& [tag, all] : places)
+    for (const Place& place : all)
+      if (place.queue == isa::Queue::kMxu) passes.push_back(place.at);
+  const auto [first, last] = std::minmax_element(passes.begin(), passes.end());
+  int between = 0;  // kernels whose work lies between passes
+  for (const auto& [tag, all] : places) {
+    const auto is_mxu = [](const Place& p) {
+      return p.queue == isa::Queue::kMxu;
+    };
+    if (std::none_of(all.begin(), all.end(), is_mxu))
+      between += all.back().at > *first && all.back().at < *last;
+  }
+  EXPECT_EQ(between, 3);
+}
+
 // Not with a product that needs it, nor with one that it needs.
 TEST_P(PairsTest, InOrder) {
   const int64_t k = FindPreset(GetParam())->rows == 8 ? 96 : 256;

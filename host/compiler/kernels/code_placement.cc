@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kNotAgain = std::numeric_limits<int64_t>::max();
 
-// A kernel, or two that run along with each other.
+// A kernel with those that run along with it.
 struct CodeUnit {
   size_t first, kernels;
   int64_t size = 0;          // instructions
@@ -27,7 +27,9 @@ std::vector<CodeUnit> UnitsOf(const std::vector<LinkedKernel>& kernels) {
   std::map<std::vector<uint64_t>, int> numbers;
   for (size_t k = 0; k < kernels.size();) {
     CodeUnit unit{k, 1};
-    if (k + 1 < kernels.size() && kernels[k + 1].beside) unit.kernels = 2;
+    while (k + unit.kernels < kernels.size() &&
+           kernels[k + unit.kernels].beside)
+      ++unit.kernels;
     std::vector<uint64_t> code;
     for (size_t i = k; i < k + unit.kernels; ++i) {
       const KernelProgram& kernel = *kernels[i].kernel;

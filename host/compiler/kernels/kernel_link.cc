@@ -45,25 +45,31 @@ size_t StepsOfCode(const KernelProgram& kernel) {
   return std::min(steps + 1, kernel.steps.size());
 }
 
-// Those of kernels k and k + 1 in the order in which they would start. Their
-// code passes through the same bytes of the unified buffer, first the one's,
-// then the other's.
-void AppendBoth(const std::vector<LinkedKernel>& kernels, size_t k,
-                const Preset& preset, Order& order) {
+// Those of kernel k and of the ones beside it, up to `end`, which follow each
+// other, in the order in which they would start. Their code passes through the
+// same bytes of the unified buffer, first the one's, then the others'.
+void AppendAll(const std::vector<LinkedKernel>& kernels, size_t k, size_t end,
+               const Preset& preset, Order& order) {
   const std::vector<int64_t> a = StartsOf(*kernels[k].kernel, preset);
-  const std::vector<int64_t> b = StartsOf(*kernels[k + 1].kernel, preset);
+  Order others;
+  int64_t begin = 0;
+  for (size_t other = k + 1; other < end; ++other) {
+    const std::vector<int64_t> b = StartsOf(*kernels[other].kernel, preset);
+    for (size_t j = 0; j < b.size(); ++j)
+      others.push_back({other, j, begin + b[j]});
+    begin += kernels[other].kernel->expected_cycles;
+  }
   size_t i = 0, j = 0;
-  for (const size_t end = StepsOfCode(*kernels[k].kernel); i < end; ++i)
+  for (const size_t code = StepsOfCode(*kernels[k].kernel); i < code; ++i)
     order.push_back({k, i, a[i]});
-  for (const size_t end = StepsOfCode(*kernels[k + 1].kernel); j < end; ++j)
-    order.push_back({k + 1, j, b[j]});
-  while (i < a.size() || j < b.size()) {
-    if (j == b.size() || (i < a.size() && a[i] <= b[j])) {
+  for (const size_t code = StepsOfCode(*kernels[k + 1].kernel); j < code; ++j)
+    order.push_back(others[j]);
+  while (i < a.size() || j < others.size()) {
+    if (j == others.size() || (i < a.size() && a[i] <= others[j].start)) {
       order.push_back({k, i, a[i]});
       ++i;
     } else {
-      order.push_back({k + 1, j, b[j]});
-      ++j;
+      order.push_back(others[j++]);
     }
   }
 }
@@ -73,8 +79,11 @@ Order OrderOf(const std::vector<LinkedKernel>& kernels, bool timed,
               const Preset& preset) {
   Order order;
   for (size_t k = 0; k < kernels.size(); ++k) {
-    if (k + 1 < kernels.size() && kernels[k + 1].beside) {
-      AppendBoth(kernels, k++, preset, order);
+    size_t end = k + 1;
+    while (end < kernels.size() && kernels[end].beside) ++end;
+    if (end > k + 1) {
+      AppendAll(kernels, k, end, preset, order);
+      k = end - 1;
       continue;
     }
     const size_t steps = kernels[k].kernel->steps.size();

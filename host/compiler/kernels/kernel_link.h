@@ -20,8 +20,9 @@ struct LinkedKernel {
   const KernelProgram* kernel;
   std::vector<int>
       operands;  // of the kernel: numbers of the program's operands
-  // It neither depends on the kernel before nor shares buffers and code with
-  // it: their descriptors alternate.
+  // It neither depends on the last kernel that is not beside another one nor
+  // shares buffers and code with it: their descriptors alternate. Several of
+  // these follow each other.
   bool beside = false;
   int64_t start = 0;  // expected, if there are collectives
 };

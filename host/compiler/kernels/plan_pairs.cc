@@ -47,25 +47,40 @@ class Pairs {
     std::stable_sort(others.begin(), others.end(), [&](size_t a, size_t b) {
       return CyclesOf(a) > CyclesOf(b);
     });
-    for (const size_t other : others) Pair(other);
+    // What comes to a product may let what needs it, or what it needs, follow.
+    for (size_t before = 0; others.size() != before;) {
+      before = others.size();
+      others.erase(std::remove_if(others.begin(), others.end(),
+                                  [&](size_t other) { return Tried(other); }),
+                   others.end());
+    }
     Move();
   }
 
  private:
   struct Both {
     KernelProgram other;  // beside the product
-    int64_t cycles;
+    int64_t cycles;       // of the product and all that is beside it
+  };
+  // What is beside a product.
+  struct Group {
+    std::vector<size_t> others;  // in the order of the steps
+    int64_t words = 0;           // of the code of all
+    int64_t taken = 0;           // cycles of the others
+    int64_t cycles = 0;          // of all together
   };
 
   int64_t CyclesOf(size_t step) const {
     return steps_[step].kernel->expected_cycles;
   }
 
-  // The most that the two can save.
+  // The most that it can save.
   int64_t TimeFor(size_t other, size_t product) const {
-    return std::min(
-        CyclesOf(product) - BusyOf(steps_[product], isa::Queue::kVector),
-        CyclesOf(other));
+    const auto group = groups_.find(product);
+    return std::min(CyclesOf(product) -
+                        BusyOf(steps_[product], isa::Queue::kVector) -
+                        (group == groups_.end() ? 0 : group->second.taken),
+                    CyclesOf(other));
   }
 
   // Products between what the step needs and what needs it, those first in
@@ -74,19 +89,20 @@ class Pairs {
     size_t first = 0, end = steps_.size();
     for (const int slot : steps_[other].inputs) {
       const auto maker = maker_.find(slot);
-      if (maker != maker_.end())
-        first = std::max(first, places_[maker->second] + 1);
+      if (maker == maker_.end()) continue;
+      // They follow each other beside a product.
+      const size_t own = steps_[maker->second].beside ? 0 : 1;
+      first = std::max(first, places_[maker->second] + own);
     }
     for (const int slot : steps_[other].outputs) {
       const auto readers = readers_.find(slot);
       if (readers == readers_.end()) continue;
       for (const size_t reader : readers->second)
-        end = std::min(end, places_[reader]);
+        end = std::min(end, places_[reader] + (steps_[reader].beside ? 1 : 0));
     }
     std::vector<size_t> products;
     for (const size_t i : products_) {
-      if (i >= first && i < end && partner_.count(i) == 0)
-        products.push_back(i);
+      if (i >= first && i < end) products.push_back(i);
     }
     std::stable_sort(products.begin(), products.end(), [&](size_t a, size_t b) {
       return TimeFor(other, a) > TimeFor(other, b);
@@ -95,39 +111,73 @@ class Pairs {
     return products;
   }
 
-  void Pair(size_t other) {
+  // Whether there is a product for it.
+  bool Tried(size_t other) {
+    const std::vector<size_t> products = ProductsFor(other);
+    if (!products.empty()) Pair(other, products);
+    return !products.empty();
+  }
+
+  void Pair(size_t other, const std::vector<size_t>& products) {
     std::optional<Both> best;
     size_t with = 0;
     int64_t most = CyclesOf(other) / kLeastGain;
-    for (const size_t product : ProductsFor(other)) {
+    for (const size_t product : products) {
       if (TimeFor(other, product) <= most) break;
       std::optional<Both> both = Compiled(product, other);
       if (!both) continue;
-      const int64_t gain = CyclesOf(product) + CyclesOf(other) - both->cycles;
+      const auto group = groups_.find(product);
+      const int64_t before =
+          group == groups_.end() ? CyclesOf(product) : group->second.cycles;
+      const int64_t gain = before + CyclesOf(other) - both->cycles;
       if (gain <= most) continue;
       most = gain;
       best = std::move(both);
       with = product;
     }
     if (!best) return;
-    partner_[with] = other;
+    const auto [place, added] = groups_.try_emplace(with);
+    Group& group = place->second;
+    if (added) {
+      steps_[with].kernel = in_part_.at(with);
+      group.words = static_cast<int64_t>(steps_[with].kernel->words.size());
+    }
+    group.others.insert(
+        std::upper_bound(group.others.begin(), group.others.end(), other),
+        other);
+    group.words += static_cast<int64_t>(best->other.words.size());
+    group.taken += CyclesOf(other);
+    group.cycles = best->cycles;
     places_[other] = with;
-    steps_[with].kernel =
-        std::make_shared<KernelProgram>(*std::move(in_part_.at(with)));
     steps_[other].kernel =
         std::make_shared<KernelProgram>(std::move(best->other));
     steps_[other].beside = true;
   }
 
-  // The product in most of the unified buffer, the other kernel in the rest.
+  // The product in most of the unified buffer, the other kernel in the rest,
+  // with those that are there.
   std::optional<Both> Compiled(size_t product, size_t other) {
     const KernelProgram* const a = InPart(product);
     if (a == nullptr) return std::nullopt;
     absl::StatusOr<KernelProgram> b = again_.at(other)(preset_, a->ub_end);
-    if (!b.ok() || a->words.size() + b->words.size() > vpu::kImemWords)
+    const auto group = groups_.find(product);
+    const int64_t words = group == groups_.end()
+                              ? static_cast<int64_t>(a->words.size())
+                              : group->second.words;
+    if (!b.ok() ||
+        words + static_cast<int64_t>(b->words.size()) > vpu::kImemWords)
       return std::nullopt;
-    MoveCode(*b, static_cast<int64_t>(a->words.size()));
-    std::vector<LinkedKernel> kernels = {{a, {}, false}, {&*b, {}, true}};
+    MoveCode(*b, words);
+    std::vector<LinkedKernel> kernels = {{a, {}, false}};
+    bool linked = false;
+    for (size_t i = 0;
+         group != groups_.end() && i < group->second.others.size(); ++i) {
+      const size_t step = group->second.others[i];
+      if (!linked && other < step) kernels.push_back({&*b, {}, true});
+      linked = linked || other < step;
+      kernels.push_back({&*steps_[step].kernel, {}, true});
+    }
+    if (!linked) kernels.push_back({&*b, {}, true});
     std::vector<int64_t> bytes;
     for (LinkedKernel& linked : kernels) {
       for (const int64_t size : linked.kernel->bytes) {
@@ -149,19 +199,20 @@ class Pairs {
       part.ub_bytes = preset_.ub_bytes / kParts * (kParts - 1);
       absl::StatusOr<KernelProgram> kernel = again_.at(product)(part, 0);
       if (kernel.ok() && kernel->expected_cycles <= CyclesOf(product) * 9 / 8)
-        place->second = *std::move(kernel);
+        place->second = std::make_shared<KernelProgram>(*std::move(kernel));
     }
-    return place->second ? &*place->second : nullptr;
+    return place->second.get();
   }
 
   void Move() {
-    if (partner_.empty()) return;
+    if (groups_.empty()) return;
     std::vector<PlanStep> moved;
     for (size_t i = 0; i < steps_.size(); ++i) {
       if (!steps_[i].beside) moved.push_back(std::move(steps_[i]));
-      const auto partner = partner_.find(i);
-      if (partner != partner_.end())
-        moved.push_back(std::move(steps_[partner->second]));
+      const auto group = groups_.find(i);
+      if (group == groups_.end()) continue;
+      for (const size_t other : group->second.others)
+        moved.push_back(std::move(steps_[other]));
     }
     steps_ = std::move(moved);
   }
@@ -172,9 +223,9 @@ class Pairs {
   std::vector<size_t> products_;           // steps
   std::vector<size_t> places_;             // by step, where it runs
   std::unordered_map<int, size_t> maker_;  // by slot
-  std::unordered_map<int, std::vector<size_t>> readers_;    // by slot
-  std::map<size_t, size_t> partner_;                        // of a product
-  std::map<size_t, std::optional<KernelProgram>> in_part_;  // products
+  std::unordered_map<int, std::vector<size_t>> readers_;      // by slot
+  std::map<size_t, Group> groups_;                            // by product
+  std::map<size_t, std::shared_ptr<KernelProgram>> in_part_;  // products
 };
 
 }  // namespace

@@ -2,10 +2,11 @@
 // SPDX-FileCopyrightText: Systole contributors
 //
 // Kernels that run along with others: while the array is at work on a product,
-// the vector unit has time for a kernel that neither needs the product nor is
-// needed for it, such as an optimizer's step during the backward pass. Each of
-// the two has a part of the unified buffer and of the instruction memory, and
-// their descriptors alternate in each queue.
+// the vector unit has time for kernels that neither need the product nor are
+// needed for it, such as an optimizer's step during the backward pass. They
+// follow each other in a part of the unified buffer, each with a part of the
+// instruction memory, and their descriptors and the product's alternate in each
+// queue.
 #ifndef SYSTOLE_HOST_COMPILER_KERNELS_PLAN_PAIRS_H_
 #define SYSTOLE_HOST_COMPILER_KERNELS_PLAN_PAIRS_H_
 

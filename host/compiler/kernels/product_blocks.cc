@@ -76,8 +76,13 @@ int64_t ProductBlocks::BlockLines(int64_t step) const {
   // More blocks of less lines where the right matrix can stay for all of them.
   const bool stays = 2 * k_ * n_ <= preset_.ub_bytes / kShareOfRight;
   const int64_t tiles = stays && walk_.Contiguous() ? 1 : 2;
-  const int64_t wanted =
+  int64_t wanted =
       std::max(CeilDiv(lines_, kProductBlocks), tiles * preset_.rows);
+  // Sections may have different numbers of passes: behind the last one of the
+  // shortest, the chains of the others are not hidden by it.
+  const int64_t hidden = CeilDiv(compiler::ArrayLatency(preset_), n_tiles_);
+  if (walk_.sections().size() > 1 && wanted < hidden)
+    wanted = CeilDiv(lines_, std::max<int64_t>(1, lines_ / hidden));
   const int64_t whole =
       RoundUp(wanted, std::lcm(step, walk_.InnerLines(wanted)));
   return LoadedBy(whole) <= LoadedBy(block) * 5 / 4 ? std::min(block, whole)
@@ -177,17 +182,25 @@ void ProductBlocks::Block(int64_t first, int64_t end, int64_t to) {
     a = Load(left_, 2 * run.offset, 2 * run.size, a) - 2 * run.offset;
   }
   const int64_t c = to - 4 * n_ * first;
+  std::vector<Part> parts;
   for (int64_t line = first; line < end;) {
     const int64_t stop = std::min(end, (line / m_ + 1) * m_);
-    Batch(line, stop, a, c);
+    Batch(line, stop, a, c, parts);
     line = stop;
+  }
+  int64_t left = 0;
+  for (const Part& part : parts) left += CyclesOf(part);
+  for (const Part& part : parts) {
+    Add(part, left);
+    left -= CyclesOf(part);
   }
   MultiplyParts();
 }
 
-// Multiplies lines of one batch. `a` and `c` are the addresses that element 0
+// The parts of lines of one batch. `a` and `c` are the addresses that element 0
 // of the operands would have.
-void ProductBlocks::Batch(int64_t first, int64_t end, int64_t a, int64_t c) {
+void ProductBlocks::Batch(int64_t first, int64_t end, int64_t a, int64_t c,
+                          std::vector<Part>& parts) const {
   // Column tiles whose sums share a bank: if strips cannot stay, as many as a
   // strip has, as long as changing tiles does not slow the array down.
   const bool panels = panel_ < n_tiles_;
@@ -202,7 +215,8 @@ void ProductBlocks::Batch(int64_t first, int64_t end, int64_t a, int64_t c) {
     const int64_t step = transposed_ ? 1 : end - tile;
     for (int64_t t = tile; t < end; t += step)
       for (size_t section = 0; section < walk_.sections().size(); ++section)
-        Add({lines, t, t + step, section,
+        parts.push_back(
+            {lines, t, t + step, section,
              a + (a_pitch_ != 0 ? a_pitch_ * lines.line : 2 * lines.offset),
              c});
   };
@@ -215,9 +229,11 @@ void ProductBlocks::Batch(int64_t first, int64_t end, int64_t a, int64_t c) {
     for (int64_t tile = 0; tile < n_tiles_; tile += group) each(tile, lines);
 }
 
-void ProductBlocks::Add(Part part) {
-  if (!parts_.empty() &&
-      (rows_ + part.rows() > bank_rows_ || Hides() || !StripsStayFor(part)))
+void ProductBlocks::Add(Part part, int64_t left) {
+  int64_t cycles = 0;
+  for (const Part& other : parts_) cycles += CyclesOf(other);
+  if (!parts_.empty() && (rows_ + part.rows() > bank_rows_ ||
+                          (Hide(cycles) && Hide(left)) || !StripsStayFor(part)))
     MultiplyParts();
   part.sums = bank_ * bank_rows_ + rows_;
   rows_ += part.rows();
@@ -235,12 +251,12 @@ bool ProductBlocks::StripsStayFor(const Part& part) const {
   return static_cast<int64_t>(strips.size()) <= slots_;
 }
 
-bool ProductBlocks::Hides() const {
-  int64_t cycles = 0;
-  for (const Part& part : parts_) {
-    cycles += (part.end - part.begin) *
-              std::max(part.lines.count(), compiler::ShortestPass(preset_));
-  }
+// Of a pass.
+int64_t ProductBlocks::CyclesOf(const Part& part) const {
+  return (part.end - part.begin) *
+         std::max(part.lines.count(), compiler::ShortestPass(preset_));
+}
+bool ProductBlocks::Hide(int64_t cycles) const {
   return cycles >= compiler::ArrayLatency(preset_);
 }
 

@@ -89,10 +89,13 @@ class ProductBlocks {
 
     int64_t rows() const { return (end - begin) * lines.count(); }
   };
-  void Batch(int64_t first, int64_t end, int64_t a, int64_t c);
-  // Parts wait until they hide their chains or a bank is full.
-  void Add(Part part);
-  bool Hides() const;
+  void Batch(int64_t first, int64_t end, int64_t a, int64_t c,
+             std::vector<Part>& parts) const;
+  // Parts wait until they hide their chains, and so do those that are left of
+  // the block, in so many cycles; or until a bank is full.
+  void Add(Part part, int64_t left);
+  int64_t CyclesOf(const Part& part) const;
+  bool Hide(int64_t cycles) const;
   bool StripsStayFor(const Part& part) const;
   void MultiplyParts();
   void PushAndMultiply(const Part& part, size_t i);
