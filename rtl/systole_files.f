@@ -29,6 +29,7 @@ prim/systole_prim_clock_gate.sv
 prim/systole_prim_hold.sv
 prim/systole_prim_mult.sv
 prim/systole_prim_ram_1r1w.sv
+prim/systole_prim_ram_async.sv
 prim/systole_prim_sync.sv
 cells/systole_credit.sv
 cells/systole_fifo.sv
