@@ -191,7 +191,6 @@ module systole_hbm
   // Write buffer: beats whose writes are not in a controller's queue yet. The beat numbers are in registers, which
   // reads are compared with; a memory holds the locations and tags for the drain.
   beat_t               buf_q[BufDepth];
-  (* ram_style = "distributed" *) logic [TagBits+$bits(loc_t)-1:0] buf_mem_q[BufDepth];
   logic [BufDepth-1:0] buf_valid_q;
   logic [BufBits-1:0]  buf_wr_ptr_q, buf_rd_ptr_q;
   logic [BufBits:0]    buf_count_q;
@@ -200,7 +199,11 @@ module systole_hbm
   logic [TagBits-1:0]  buf_tag, wr_tag[2], rd_tag[2];  // tag of the write that drains; next tag of each group
 
   assign buf_any = buf_count_q != '0;
-  assign {buf_tag, buf_loc} = buf_mem_q[buf_rd_ptr_q];
+
+  systole_prim_ram_async #(.Width(TagBits + $bits(loc_t)), .Depth(BufDepth), .Style("distributed")) u_buf (
+      .clk_i, .we_i(wr_put_q), .waddr_i(buf_wr_ptr_q), .wdata_i({wr_tag[put_loc.group], put_loc}),
+      .raddr_i(buf_rd_ptr_q), .rdata_o({buf_tag, buf_loc})
+  );
 
   // Hazard: a read of a buffered beat stalls until the write drains; after that the controller's queue keeps the order.
   // The read carries one mark per buffered write of its beat. The mark is cleared when the write drains, before its
@@ -251,10 +254,7 @@ module systole_hbm
   assign push      = rd_accept || buf_pop;
 
   always_ff @(posedge clk_i) begin
-    if (wr_put_q) begin
-      buf_q[buf_wr_ptr_q]     <= put_beat_q;
-      buf_mem_q[buf_wr_ptr_q] <= {wr_tag[put_loc.group], put_loc};
-    end
+    if (wr_put_q) buf_q[buf_wr_ptr_q] <= put_beat_q;
     // Room for three: one accepted in the last cycle, one put in this cycle, and the next one.
     wr_open_q <= rst_ni && &wr_room && buf_count_q <= (BufBits + 1)'(BufDepth - 3);
   end
