@@ -56,9 +56,16 @@ module systole_vpu_fetch
     use_q   <= '{use_of_op, use_q[0]};
   end
 
+  // Looked at only for a write, which saves simulations time.
+  logic wlegal;
+  always_comb begin
+    wlegal = 1'b0;
+    if (we_q[1]) wlegal = !vpu_illegal(wdata_q[1], use_q[1]);
+  end
+
   // Instructions, each with a legal flag in the top bit. All are illegal until they are loaded.
   systole_prim_ram_1r1w #(.Width(VpuInstrBits + 1), .Depth(VpuImemWords), .AnyOnCollision(1'b1), .Zero(1'b1), .Style("block")) u_memory (
-      .clk_i, .we_i(we_q[1]), .waddr_i(waddr_q[1]), .wdata_i({!vpu_illegal(wdata_q[1], use_q[1]), wdata_q[1]}),
+      .clk_i, .we_i(we_q[1]), .waddr_i(waddr_q[1]), .wdata_i({wlegal, wdata_q[1]}),
       .re_i(go_fetch), .raddr_i(pc_q[10:0]), .rdata_o({legal, instr})
   );
 
