@@ -21,6 +21,7 @@ vpu/systole_vpu_types_pkg.sv
 vpu/systole_vpu_fp_pkg.sv
 sequencer/systole_control_pkg.sv
 scalar/systole_scalar_pkg.sv
+hbm/systole_hbm_front_pkg.sv
 
 +libext+.sv
 -y gen

@@ -27,7 +27,6 @@ module systole_fifo #(
   localparam logic [PtrBits-1:0] LastPtr = PtrBits'(Depth - 1);
   localparam logic [CountBits-1:0] Full = CountBits'(Depth);
 
-  (* ram_style = "auto" *) logic [Width-1:0] mem_q [Depth];
   logic [PtrBits-1:0]   wr_ptr_q, rd_ptr_q;
   logic [CountBits-1:0] count_q;
   logic                 push, pop;
@@ -36,12 +35,11 @@ module systole_fifo #(
   assign valid_o = count_q != '0;
   assign push    = valid_i && ready_o;
   assign pop     = valid_o && ready_i;
-  assign data_o  = mem_q[rd_ptr_q];
   assign count_o = count_q;
 
-  always_ff @(posedge clk_i) begin
-    if (push) mem_q[wr_ptr_q] <= data_i;
-  end
+  systole_prim_ram_async #(.Width(Width), .Depth(Depth)) u_mem (
+      .clk_i, .we_i(push), .waddr_i(wr_ptr_q), .wdata_i(data_i), .raddr_i(rd_ptr_q), .rdata_o(data_o)
+  );
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

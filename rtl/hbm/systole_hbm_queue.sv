@@ -190,28 +190,30 @@ module systole_hbm_queue
   logic [RowBits-1:0]  rows [2];
   logic [ColBits+TagBits-1:0] pops [2];
   for (genvar w = 0; w < 2; w++) begin : gen_way
-    (* ram_style = "distributed" *) logic [ColBits+TagBits-1:0] mem_q  [Banks*Depth];
-    (* ram_style = "distributed" *) logic [RowBits-1:0]         row_q  [Banks];
-    (* ram_style = "distributed" *) ptr_t                       tail_q [Banks];
-    (* ram_style = "distributed" *) ptr_t                       head_q [Banks];
-    ptr_t tail, head;
-    logic put;
+    ptr_t               tail, head, pop_tail, in_head;  // of the bank that is pushed to, popped; the other way round
+    logic [RowBits-1:0] look_way_row;
+    logic               put, get;
 
-    assign tail     = tail_q[in.bank];
-    assign head     = head_q[pop_bank_i];
     assign put      = push && way == 1'(w);
-    assign equal[w] = row_q[look_bank] == look_row;
-    assign fills[w] = tail + 1'b1 == head_q[in.bank];
-    assign last[w]  = head + 1'b1 == tail_q[pop_bank_i];
-    assign rows[w]  = row_q[act_bank_i];
-    assign pops[w]  = mem_q[{pop_bank_i, head}];
+    assign get      = pop_i && from == 1'(w);
+    assign equal[w] = look_way_row == look_row;
+    assign fills[w] = tail + 1'b1 == in_head;
+    assign last[w]  = head + 1'b1 == pop_tail;
 
-    always_ff @(posedge clk_i) begin
-      if (put) mem_q[{in.bank, tail}] <= {in.col, in.tag};
-      if (put) row_q[in.bank] <= in.row;
-      if (put || !ready_q) tail_q[ready_q ? in.bank : clear_q] <= ready_q ? tail + 1'b1 : '0;
-      if ((pop_i && from == 1'(w)) || !ready_q) head_q[ready_q ? pop_bank_i : clear_q] <= ready_q ? head + 1'b1 : '0;
-    end
+    systole_prim_ram_async #(.Width(ColBits + TagBits), .Depth(Banks * Depth), .Style("distributed")) u_requests (
+        .clk_i, .we_i(put), .waddr_i({in.bank, tail}), .wdata_i({in.col, in.tag}), .raddr_i({pop_bank_i, head}), .rdata_o(pops[w])
+    );
+    systole_prim_ram_async #(.Width(RowBits), .Depth(Banks), .Reads(2), .Style("distributed")) u_row (
+        .clk_i, .we_i(put), .waddr_i(in.bank), .wdata_i(in.row), .raddr_i({act_bank_i, look_bank}), .rdata_o({rows[w], look_way_row})
+    );
+    systole_prim_ram_async #(.Width(PtrBits), .Depth(Banks), .Reads(2), .Style("distributed")) u_tail (
+        .clk_i, .we_i(put || !ready_q), .waddr_i(ready_q ? in.bank : clear_q), .wdata_i(ready_q ? tail + 1'b1 : '0),
+        .raddr_i({pop_bank_i, in.bank}), .rdata_o({pop_tail, tail})
+    );
+    systole_prim_ram_async #(.Width(PtrBits), .Depth(Banks), .Reads(2), .Style("distributed")) u_head (
+        .clk_i, .we_i(get || !ready_q), .waddr_i(ready_q ? pop_bank_i : clear_q), .wdata_i(ready_q ? head + 1'b1 : '0),
+        .raddr_i({in.bank, pop_bank_i}), .rdata_o({in_head, head})
+    );
   end
 
   assign from = way_q[pop_bank_i];

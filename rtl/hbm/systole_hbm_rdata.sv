@@ -43,13 +43,8 @@ module systole_hbm_rdata
   localparam int unsigned WordBits = 64;  // data bits covered by one set of check bits
   localparam int unsigned Words = PhyBytes * 8 / WordBits;
 
-  (* ram_style = "block" *) logic [BeatBytes*8+PlaceBits+1:0] mem_q[Depth];
-  (* ram_style = "distributed" *) logic [TagBits-1:0] flight_q[Flight];
   logic [BeatBytes*8-1:0]           beat;
   logic [Lanes-1:0][PhyBytes*8-1:0] first_q, half;  // half: half a burst, after correction
-  logic [Lanes-1:0][Words-1:0]      word_fixed, word_bad;
-  logic                             half_fixed, half_bad, fixed_q, bad_q, of_first;
-  logic [PlaceBits-1:0]             half_place, place_q;
   logic [TagBits-1:0]               take_ptr_q, pop_ptr_q;
   logic [TagBits:0]                 taken_q, taken_d;  // slots in use
   logic                             room_q;
@@ -68,13 +63,17 @@ module systole_hbm_rdata
   assign room_o  = room_q;
   assign tag_o   = take_ptr_q;
   assign valid_o = valid_q;
-  assign tag     = flight_q[data_ptr_q[$clog2(Flight)-1:0]];
 
   for (genvar l = 0; l < Lanes; l++) begin : gen_beat
     assign beat[l*BurstBytes*8+:BurstBytes*8] = {half[l], first_q[l]};
   end
 
+  always_ff @(posedge clk_i) if (data && !second_q) first_q <= half;
+
   if (Ecc) begin : gen_ecc
+    logic [Lanes-1:0][Words-1:0] word_fixed, word_bad;
+    logic                        half_fixed, half_bad, fixed_q, bad_q, of_first;
+    logic [PlaceBits-1:0]        half_place, place_q;
     for (genvar l = 0; l < Lanes; l++) begin : gen_lane
       for (genvar w = 0; w < Words; w++) begin : gen_word
         // verilator lint_off PINCONNECTEMPTY
@@ -85,32 +84,41 @@ module systole_hbm_rdata
         // verilator lint_on PINCONNECTEMPTY
       end
     end
-  end else begin : gen_no_ecc
-    assign half       = rdata_i;
-    assign word_fixed = '0;
-    assign word_bad   = '0;
-  end
-  assign half_fixed = word_fixed != '0;
-  assign half_bad   = word_bad != '0;
-  assign of_first   = bad_q || (!half_bad && fixed_q);
+    assign half_fixed = word_fixed != '0;
+    assign half_bad   = word_bad != '0;
+    assign of_first   = bad_q || (!half_bad && fixed_q);
 
-  // Index of a word in the beat: {pseudo-channel, half, word of the half}.
-  always_comb begin
-    half_place = '0;
-    for (int unsigned l = Lanes; l > 0; l--) begin
-      for (int unsigned w = Words; w > 0; w--) begin
-        if (half_bad ? word_bad[l-1][w-1] : word_fixed[l-1][w-1]) half_place = PlaceBits'((l - 1) * 2 * Words + w - 1);
+    // Index of a word in the beat: {pseudo-channel, half, word of the half}.
+    always_comb begin
+      half_place = '0;
+      for (int unsigned l = Lanes; l > 0; l--) begin
+        for (int unsigned w = Words; w > 0; w--) begin
+          if (half_bad ? word_bad[l-1][w-1] : word_fixed[l-1][w-1]) half_place = PlaceBits'((l - 1) * 2 * Words + w - 1);
+        end
       end
+      if (second_q && (half_fixed || half_bad)) half_place |= PlaceBits'(Words);
     end
-    if (second_q && (half_fixed || half_bad)) half_place |= PlaceBits'(Words);
+    always_ff @(posedge clk_i) if (data && !second_q) {place_q, fixed_q, bad_q} <= {half_place, half_fixed, half_bad};
+
+    systole_prim_ram_1r1w #(.Width(PlaceBits + 2), .Depth(Depth), .AnyOnCollision(1'b1)) u_errors (
+        .clk_i,
+        .we_i(last), .waddr_i(tag), .wdata_i({of_first ? place_q : half_place, fixed_q || half_fixed, bad_q || half_bad}),
+        .re_i(pop_i), .raddr_i(pop_ptr_q), .rdata_o({place_o, fixed_o, bad_o})
+    );
+  end else begin : gen_no_ecc
+    assign half = rdata_i;
+    assign {place_o, fixed_o, bad_o} = '0;
   end
 
-  always_ff @(posedge clk_i) begin
-    if (data && !second_q) {place_q, fixed_q, bad_q, first_q} <= {half_place, half_fixed, half_bad, half};
-    if (last) mem_q[tag] <= {of_first ? place_q : half_place, fixed_q || half_fixed, bad_q || half_bad, beat};
-    if (pop_i) {place_o, fixed_o, bad_o, data_o} <= mem_q[pop_ptr_q];
-    if (rd_issue_i) flight_q[issue_ptr_q[$clog2(Flight)-1:0]] <= rd_tag_i;
-  end
+  // The tags of the reads in flight, in the order in which their data come.
+  systole_prim_ram_async #(.Width(TagBits), .Depth(Flight), .Style("distributed")) u_flight (
+      .clk_i, .we_i(rd_issue_i), .waddr_i(issue_ptr_q[$clog2(Flight)-1:0]), .wdata_i(rd_tag_i),
+      .raddr_i(data_ptr_q[$clog2(Flight)-1:0]), .rdata_o(tag)
+  );
+  // A beat is returned after the cycle of its write at the earliest.
+  systole_prim_ram_1r1w #(.Width(BeatBytes * 8), .Depth(Depth), .AnyOnCollision(1'b1), .Style("block")) u_beats (
+      .clk_i, .we_i(last), .waddr_i(tag), .wdata_i(beat), .re_i(pop_i), .raddr_i(pop_ptr_q), .rdata_o(data_o)
+  );
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

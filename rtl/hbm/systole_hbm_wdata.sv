@@ -33,8 +33,7 @@ module systole_hbm_wdata
 );
   localparam int unsigned Cwl = 32'(Timing.tcwl);
 
-  (* ram_style = "block" *) logic [BeatBytes*8-1:0] data_mem_q[Depth];
-  logic [BeatBytes*8-1:0] data_q;
+  logic [BeatBytes*8-1:0] data;
   logic [TagBits:0]       count_q, fresh_q;  // beats held; tags handed out since reset, up to Depth
   logic [Cwl:0]           since_q;  // bit i: a WR was issued i + 1 cycles ago
   logic [TagBits-1:0]     tag_q[Cwl-1];  // tags of those WRs
@@ -59,10 +58,10 @@ module systole_hbm_wdata
       .count_o(unused_count)
   );
 
-  always_ff @(posedge clk_i) begin
-    if (push_i) data_mem_q[tag_o] <= data_i;
-    if (load) data_q <= data_mem_q[load_tag];
-  end
+  // A slot is never read in the cycle of its write: its tag is handed out again only after it was read.
+  systole_prim_ram_1r1w #(.Width(BeatBytes * 8), .Depth(Depth), .AnyOnCollision(1'b1), .Style("block")) u_data (
+      .clk_i, .we_i(push_i), .waddr_i(tag_o), .wdata_i(data_i), .re_i(load), .raddr_i(load_tag), .rdata_o(data)
+  );
 
   // The halves of a burst with their byte mask or check bits. With ECC, the mask covers all or none of a
   // pseudo-channel's bytes; a pseudo-channel with none receives no WR.
@@ -72,7 +71,7 @@ module systole_hbm_wdata
   assign first  = since_q[Cwl-1];
   assign second = !first && since_q[Cwl];
   for (genvar l = 0; l < Lanes; l++) begin : gen_half
-    assign half[l] = first ? data_q[l*BurstBytes*8+:PhyBytes*8] : data_q[(l*BurstBytes+PhyBytes)*8+:PhyBytes*8];
+    assign half[l] = first ? data[l*BurstBytes*8+:PhyBytes*8] : data[(l*BurstBytes+PhyBytes)*8+:PhyBytes*8];
   end
   always_ff @(posedge clk_i) begin
     if (first || second) wdata_o <= half;
@@ -80,7 +79,6 @@ module systole_hbm_wdata
 
   if (Ecc) begin : gen_ecc
     localparam int unsigned WordBits = 64;
-    (* ram_style = "distributed" *) logic [Lanes-1:0] on_mem_q[Depth];
     logic [Lanes-1:0] on;
     for (genvar l = 0; l < Lanes; l++) begin : gen_lane
       assign on[l] = mask_i[l*BurstBytes];
@@ -94,10 +92,12 @@ module systole_hbm_wdata
       end
     end
     always_ff @(posedge clk_i) begin
-      if (push_i) on_mem_q[tag_o] <= on;
-      on_o <= on_mem_q[wr_tag_i];
       if (first || second) wmask_o <= half_mask;
     end
+
+    systole_prim_ram_1r1w #(.Width(Lanes), .Depth(Depth), .Style("distributed")) u_on (
+        .clk_i, .we_i(push_i), .waddr_i(tag_o), .wdata_i(on), .re_i(1'b1), .raddr_i(wr_tag_i), .rdata_o(on_o)
+    );
 
     // The device takes the data of every WR that was issued, and ECC has no mask to suppress it. So a reset lets the
     // data in flight finish, and room_o stays low until it has.
@@ -115,17 +115,17 @@ module systole_hbm_wdata
       for (int unsigned l = 0; l < Lanes; l++) whole[l*BurstBytes+:BurstBytes] = {BurstBytes{lanes[l]}};
     endfunction
   end else begin : gen_mask
-    (* ram_style = "block" *) logic [BeatBytes-1:0] mask_mem_q[Depth];
-    logic [BeatBytes-1:0] mask_q;
+    logic [BeatBytes-1:0] mask;
+    systole_prim_ram_1r1w #(.Width(BeatBytes), .Depth(Depth), .AnyOnCollision(1'b1), .Style("block")) u_mask (
+        .clk_i, .we_i(push_i), .waddr_i(tag_o), .wdata_i(mask_i), .re_i(load), .raddr_i(load_tag), .rdata_o(mask)
+    );
     always_comb begin
       for (int unsigned l = 0; l < Lanes; l++) begin
-        half_mask[l] = first ? mask_q[l*BurstBytes+:PhyBytes] : mask_q[l*BurstBytes+PhyBytes+:PhyBytes];
+        half_mask[l] = first ? mask[l*BurstBytes+:PhyBytes] : mask[l*BurstBytes+PhyBytes+:PhyBytes];
       end
     end
     // A reset between WR and its data must not write stale bytes, so it clears the mask.
     always_ff @(posedge clk_i) begin
-      if (push_i) mask_mem_q[tag_o] <= mask_i;
-      if (load) mask_q <= mask_mem_q[load_tag];
       if (!rst_ni) wmask_o <= '0;
       else if (first || second) wmask_o <= half_mask;
       since_q <= rst_ni ? {since_q[Cwl-1:0], wr_issue_i} : '0;

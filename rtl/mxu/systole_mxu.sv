@@ -285,14 +285,12 @@ module systole_mxu
 
   // Array and tags. The tags in flight are in a ring of exactly their number, in LUT RAM: a new tag takes the entry of
   // the one that leaves.
-  (* ram_style = "distributed" *) logic [$bits(tag_t)-1:0] tag_q [TagSlots];
   logic [TagBits-1:0] tag_ptr_q;
   logic [FilledBits-1:0] filled_q;  // tags written since reset; saturates when the ring is full
   logic [$clog2(Latency+2)-1:0] drain_q;  // cycles until the last vector has left
   logic               enable;
 
   assign enable        = vec_tag.valid || drain_q != '0;
-  assign tag_out       = tag_t'(tag_q[tag_ptr_q]);
   assign tag_out_valid = enable && tag_out.valid && filled_q == FilledBits'(Latency - 1);
 
   systole_mxu_array #(
@@ -319,7 +317,9 @@ module systole_mxu
       if (enable && filled_q != FilledBits'(Latency - 1)) filled_q <= filled_q + 1'b1;
     end
   end
-  always_ff @(posedge clk_i) if (enable) tag_q[tag_ptr_q] <= vec_tag;
+  systole_prim_ram_async #(.Width($bits(tag_t)), .Depth(TagSlots), .Style("distributed")) u_tags (
+      .clk_i, .we_i(enable), .waddr_i(tag_ptr_q), .wdata_i(vec_tag), .raddr_i(tag_ptr_q), .rdata_o(tag_out)
+  );
 
   assign acc_wr_valid_o      = tag_out_q.valid;
   assign acc_wr_row_o        = tag_out_q.row;

@@ -88,24 +88,27 @@ module systole_unit_queue
   // Descriptors in flight, oldest first. The list has twice as many entries as descriptors may be in flight, and the
   // head's entry is written after the newest one. So the fault latch finds the index of each, also after it retired.
   ptr_t in_ptr_q, out_ptr_q, out_ptr, flights, posted_q, posted2_q, place;
-  (* ram_style = "distributed" *) logic [PcBits-1:0]   index_q [1 << PtrBits];
-  (* ram_style = "distributed" *) logic [NumFlags-1:0] post_q [1 << PtrBits];
-  logic [NumFlags-1:0] oldest_post_q;
+  logic [PcBits-1:0]   retire_index, place_index;
+  logic [NumFlags-1:0] oldest_post;
 
   assign flights = in_ptr_q - out_ptr_q;
   assign full    = flights[PtrBits-1];
-  assign post_o  = done_i ? oldest_post_q : '0;
+  assign post_o  = done_i ? oldest_post : '0;
   assign out_ptr = done_i ? out_ptr_q + 1'b1 : out_ptr_q;
 
+  systole_prim_ram_async #(.Width(PcBits), .Depth(1 << PtrBits), .Reads(2), .Style("distributed")) u_index (
+      .clk_i, .we_i(head_valid_q), .waddr_i(in_ptr_q), .wdata_i(head_index_q),
+      .raddr_i({place, out_ptr_q}), .rdata_o({place_index, retire_index})
+  );
+  systole_prim_ram_1r1w #(.Width(NumFlags), .Depth(1 << PtrBits), .Style("distributed")) u_post (
+      .clk_i, .we_i(head_valid_q), .waddr_i(in_ptr_q), .wdata_i(header.post_mask),
+      .re_i(1'b1), .raddr_i(out_ptr), .rdata_o(oldest_post)
+  );
+
   always_ff @(posedge clk_i) begin
-    if (head_valid_q) begin
-      index_q[in_ptr_q] <= head_index_q;
-      post_q[in_ptr_q]  <= header.post_mask;
-    end
-    oldest_post_q  <= post_q[out_ptr];
     posted_q       <= out_ptr_q;
-    retire_index_o <= index_q[out_ptr_q];
-    index_o        <= index_q[place];
+    retire_index_o <= retire_index;
+    index_o        <= place_index;
     if (!posted_hold_i) posted2_q <= posted_q;
   end
 
@@ -146,15 +149,16 @@ module systole_unit_queue
   // Parity of the head while it waits, and of the posts in flight when they are made. Single control bits are
   // duplicated.
   if (Parity) begin : gen_parity
-    (* ram_style = "distributed" *) logic post_parity_q [1 << PtrBits];
     (* keep *) logic no_head_q, not_granted_q;
-    logic head_free_q, head_parity_q, oldest_parity_q;
+    logic head_free_q, head_parity_q, oldest_parity;
     always_ff @(posedge clk_i) begin
       if (fill_i) {head_free_q, head_parity_q} <= {fill_free_i, fill_parity_i};
-      if (head_valid_q) post_parity_q[in_ptr_q] <= ^header.post_mask;
-      oldest_parity_q <= post_parity_q[out_ptr];
     end
-    assign post_parity_o = done_i && oldest_parity_q;
+    systole_prim_ram_1r1w #(.Width(1), .Depth(1 << PtrBits), .Style("distributed")) u_post_parity (
+        .clk_i, .we_i(head_valid_q), .waddr_i(in_ptr_q), .wdata_i(^header.post_mask),
+        .re_i(1'b1), .raddr_i(out_ptr), .rdata_o(oldest_parity)
+    );
+    assign post_parity_o = done_i && oldest_parity;
     always_ff @(posedge clk_i) begin
       if (!rst_ni) begin
         no_head_q     <= 1'b1;

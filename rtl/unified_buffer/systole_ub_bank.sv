@@ -3,7 +3,8 @@
 //
 // A bank of the unified buffer: words of WordBytes with byte enables, one write port and one registered read port. It is built
 // from memories of at most 64 bytes a word. A read of a byte that is written in the same cycle returns the old byte in
-// simulation and an undefined byte in hardware; no user depends on it.
+// simulation and an undefined byte in hardware; no user depends on it. It is a memory of its own beside systole_prim_ram_1r1w,
+// whose writes go lane by lane: at a lane for each byte this would take simulations several times as long.
 // Docs: docs/unified_buffer.md. Test: tests/rtl/unified_buffer.
 
 module systole_ub_bank #(

@@ -69,16 +69,13 @@ module systole_vector_residual
   end
 
   // Operands wait in a FIFO for the requant's results.
-  (* ram_style = "auto" *) logic [Slots*8-1:0] operand_mem_q [Ahead];
   logic [AheadBits-1:0] operand_wr_q, operand_rd_q;
   logic [AheadBits:0]   ahead_q;
   logic [Slots*8-1:0]   operand;
 
-  assign operand = operand_mem_q[operand_rd_q];
-
-  always_ff @(posedge clk_i) begin
-    if (operand_valid_i) operand_mem_q[operand_wr_q] <= operand_i;
-  end
+  systole_prim_ram_async #(.Width(Slots * 8), .Depth(Ahead)) u_operands (
+      .clk_i, .we_i(operand_valid_i), .waddr_i(operand_wr_q), .wdata_i(operand_i), .raddr_i(operand_rd_q), .rdata_o(operand)
+  );
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

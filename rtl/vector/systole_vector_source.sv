@@ -88,34 +88,33 @@ module systole_vector_source
   endfunction
 
   for (genvar i = 0; i < Columns; i++) begin : gen_column
-    (* ram_style = "auto" *) logic [Quarter*32-1:0] bias_mem_q [Depth];
-    (* ram_style = "auto" *) logic [Quarter*32-1:0] mult_mem_q [Depth];
     logic                 mine;
     logic [DepthBits-1:0] row;
     assign mine = param_valid_i && !param_word_i[3] && 32'(param_word_i[1:0]) % Columns == i;
     assign row  = DepthBits'({31'd0, param_bank_i} * (Depth / 2)) + DepthBits'(32'(param_word_i[1:0]) / Columns);
-    always_ff @(posedge clk_i) begin
-      if (mine && !param_word_i[2]) bias_mem_q[row] <= param_i;
-      if (mine && param_word_i[2]) mult_mem_q[row] <= param_i;
-    end
-    assign bias_row[i*Quarter*32+:Quarter*32] = bias_mem_q[word_of(uop_i.bank, beat_i)];
-    assign mult_row[i*Quarter*32+:Quarter*32] = mult_mem_q[word_of(uop1_q.bank, beat1_q)];
+    systole_prim_ram_async #(.Width(Quarter * 32), .Depth(Depth)) u_bias (
+        .clk_i, .we_i(mine && !param_word_i[2]), .waddr_i(row), .wdata_i(param_i),
+        .raddr_i(word_of(uop_i.bank, beat_i)), .rdata_o(bias_row[i*Quarter*32+:Quarter*32])
+    );
+    systole_prim_ram_async #(.Width(Quarter * 32), .Depth(Depth)) u_mult (
+        .clk_i, .we_i(mine && param_word_i[2]), .waddr_i(row), .wdata_i(param_i),
+        .raddr_i(word_of(uop1_q.bank, beat1_q)), .rdata_o(mult_row[i*Quarter*32+:Quarter*32])
+    );
   end
 
-  (* ram_style = "auto" *) logic [Cols*8-1:0] shift_mem_q [2];
+  logic [Cols*8-1:0] shift_row;
 
-  always_ff @(posedge clk_i) begin
-    if (param_valid_i && param_word_i[3]) shift_mem_q[param_bank_i] <= param_i;
-  end
+  systole_prim_ram_async #(.Width(Cols * 8), .Depth(2)) u_shift (
+      .clk_i, .we_i(param_valid_i && param_word_i[3]), .waddr_i(param_bank_i), .wdata_i(param_i),
+      .raddr_i(uop1_q.bank), .rdata_o(shift_row)
+  );
 
   // The beat's part of each row.
   if (Beats == 1) begin : gen_whole
     assign bias  = bias_row;
     assign mult  = mult_row;
-    assign shift = shift_mem_q[uop1_q.bank];
+    assign shift = shift_row;
   end else begin : gen_beats
-    logic [Cols*8-1:0] shift_row;
-    assign shift_row = shift_mem_q[uop1_q.bank];
     assign bias  = bias_row[32'(beat_i)%Parts*Lanes*32+:Lanes*32];
     assign mult  = mult_row[32'(beat1_q)%Parts*Lanes*32+:Lanes*32];
     assign shift = (Slots * 8)'(shift_row[32'(beat1_q)*Lanes*8+:Lanes*8]);
@@ -185,15 +184,12 @@ module systole_vector_source
   end
 
   // Memory of sums: a FIFO whose oldest entry is read.
-  (* ram_style = "auto" *) logic [Lanes*32-1:0] sum_mem_q [SumDepth];
   logic [SumBits-1:0]  sum_rd_q;
   logic [Lanes*32-1:0] old_sum;
 
-  assign old_sum = sum_mem_q[sum_rd_q];
-
-  always_ff @(posedge clk_i) begin
-    if (sum_we_i) sum_mem_q[sum_addr_i] <= sum_data_i;
-  end
+  systole_prim_ram_async #(.Width(Lanes * 32), .Depth(SumDepth)) u_sums (
+      .clk_i, .we_i(sum_we_i), .waddr_i(sum_addr_i), .wdata_i(sum_data_i), .raddr_i(sum_rd_q), .rdata_o(old_sum)
+  );
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) sum_rd_q <= '0;

@@ -41,9 +41,6 @@ module systole_vpu_fetch
   assign ahead_valid_o = go_decode;
   assign ahead_o       = instr;
 
-  // Instructions, each with a legal flag in the top bit. All are illegal until they are loaded.
-  (* no_rw_check, ram_style = "block" *) logic [VpuInstrBits:0] memory_q [VpuImemWords] = '{default: '0};
-
   // Written two cycles late, because the use of the fields is looked up in a table.
   logic [1:0]  we_q;
   logic [10:0] waddr_q [2];
@@ -59,10 +56,18 @@ module systole_vpu_fetch
     use_q   <= '{use_of_op, use_q[0]};
   end
 
-  always_ff @(posedge clk_i) begin
-    if (we_q[1]) memory_q[waddr_q[1]] <= {!vpu_illegal(wdata_q[1], use_q[1]), wdata_q[1]};
-    if (go_fetch) {legal, instr} <= memory_q[pc_q[10:0]];
+  // Looked at only for a write, which saves simulations time.
+  logic wlegal;
+  always_comb begin
+    wlegal = 1'b0;
+    if (we_q[1]) wlegal = !vpu_illegal(wdata_q[1], use_q[1]);
   end
+
+  // Instructions, each with a legal flag in the top bit. All are illegal until they are loaded.
+  systole_prim_ram_1r1w #(.Width(VpuInstrBits + 1), .Depth(VpuImemWords), .AnyOnCollision(1'b1), .Zero(1'b1), .Style("block")) u_memory (
+      .clk_i, .we_i(we_q[1]), .waddr_i(waddr_q[1]), .wdata_i({wlegal, wdata_q[1]}),
+      .re_i(go_fetch), .raddr_i(pc_q[10:0]), .rdata_o({legal, instr})
+  );
 
   always_ff @(posedge clk_i) begin
     if (go_fetch) fetched_pc_q <= pc_q;

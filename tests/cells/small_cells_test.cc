@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SPDX-FileCopyrightText: Systole contributors
 //
-// systole_credit, systole_prim_ram_1r1w, systole_prim_sync and
-// systole_idle_clock.
+// systole_credit, systole_prim_ram_1r1w, systole_prim_ram_async,
+// systole_prim_sync and systole_idle_clock.
 
 #include <algorithm>
 #include <array>
@@ -13,6 +13,8 @@
 #include "Vidle_clock.h"
 #include "Vram.h"
 #include "Vram_any.h"
+#include "Vram_async.h"
+#include "Vram_zero.h"
 #include "Vsync.h"
 #include "Vsync_late.h"
 #include "gmock/gmock.h"
@@ -70,16 +72,19 @@ TEST(CreditAssertionTest, CatchesACreditTooMany) {
 
 constexpr int kDepth = 24;
 
-// Random traffic against an array; `collision` looks at what a read of a word
-// that is written in the same cycle returned, given the old word.
-template <typename Model, typename Collision>
+// Random traffic against an array, with lanes that are written alone;
+// `collision` looks at what a read of a word that is written in the same cycle
+// returned, given the old word.
+template <typename Model, int kLanes, typename Collision>
 void FollowAnArray(uint32_t seed, const Collision& collision) {
+  constexpr uint32_t kAll = (1 << kLanes) - 1;
+  constexpr int kLaneBits = 32 / kLanes;
   Bench<Model> bench(seed);
   std::array<uint32_t, kDepth> expected{};
   bench->clk_i = 0;
   bench->re_i = 0;
   for (int i = 0; i < kDepth; ++i) {
-    bench->we_i = 0xF;
+    bench->we_i = kAll;
     bench->waddr_i = i;
     bench->wdata_i = expected[i] = bench.Random();
     bench.Settle();
@@ -91,7 +96,7 @@ void FollowAnArray(uint32_t seed, const Collision& collision) {
     const int write = static_cast<int>(bench.Random() % kDepth);
     const int read =
         bench.Chance(30) ? write : static_cast<int>(bench.Random() % kDepth);
-    bench->we_i = bench.Random() & 0xF;
+    bench->we_i = bench.Random() & kAll;
     bench->waddr_i = write;
     bench->wdata_i = bench.Random();
     bench->re_i = bench.Chance(60);
@@ -102,9 +107,9 @@ void FollowAnArray(uint32_t seed, const Collision& collision) {
       last_read = expected[read];
       read_once = true;
     }
-    for (int lane = 0; lane < 4; ++lane) {
+    for (int lane = 0; lane < kLanes; ++lane) {
       if (bench->we_i >> lane & 1) {
-        const uint32_t mask = 0xFFu << (8 * lane);
+        const uint32_t mask = ~0u >> (32 - kLaneBits) << (kLaneBits * lane);
         expected[write] = (expected[write] & ~mask) | (bench->wdata_i & mask);
       }
     }
@@ -121,7 +126,7 @@ void FollowAnArray(uint32_t seed, const Collision& collision) {
 
 TEST(RamTest, FollowsAnArray) {
   for (const uint32_t seed : systole::testing_options::SeedList<uint32_t>(10)) {
-    FollowAnArray<Vram>(
+    FollowAnArray<Vram, 4>(
         seed, [](uint32_t old, uint32_t read) { ASSERT_EQ(read, old); });
   }
 }
@@ -131,12 +136,78 @@ TEST(RamTest, FollowsAnArray) {
 TEST(RamTest, WhatIsReadOnCollisionIsUnknownWhereAnythingMayBe) {
   for (const uint32_t seed : systole::testing_options::SeedList<uint32_t>(10)) {
     int collisions = 0, old_data = 0;
-    FollowAnArray<Vram_any>(seed, [&](uint32_t old, uint32_t read) {
+    FollowAnArray<Vram_any, 4>(seed, [&](uint32_t old, uint32_t read) {
       ++collisions;
       old_data += read == old;
     });
     EXPECT_GT(collisions, 300);
     EXPECT_LT(old_data, 3) << "of " << collisions;
+  }
+}
+
+// The bench starts with random contents where nothing else is said.
+TEST(RamTest, IsZeroAtPowerOnWhereItShallBe) {
+  for (const uint32_t seed : systole::testing_options::SeedList<uint32_t>(5)) {
+    Bench<Vram_zero> bench(seed);
+    bench->clk_i = 0;
+    bench->we_i = 0;
+    bench->re_i = 1;
+    for (int i = 0; i < kDepth; ++i) {
+      bench->raddr_i = i;
+      bench.Settle();
+      bench.Step();
+      EXPECT_EQ(bench->rdata_o, 0) << "word " << i;
+    }
+    int collisions = 0;
+    FollowAnArray<Vram_zero, 1>(seed,
+                                [&](uint32_t, uint32_t) { ++collisions; });
+    EXPECT_GT(collisions, 200);
+  }
+}
+
+// Both ports follow their addresses within the cycle; a word changes with the
+// clock edge, also one that is looked at.
+TEST(RamTest, AsynchronousReadsFollowAnArray) {
+  for (const uint32_t seed : systole::testing_options::SeedList<uint32_t>(10)) {
+    Bench<Vram_async> bench(seed);
+    std::array<uint32_t, kDepth> expected{};
+    bench->clk_i = 0;
+    bench->we_i = 1;
+    bench->raddr_i = 0;
+    for (int i = 0; i < kDepth; ++i) {
+      bench->waddr_i = i;
+      bench->wdata_i = expected[i] = bench.Random() & 0xFFFF;
+      bench.Settle();
+      bench.Step();
+    }
+    const auto place = [&] {
+      return static_cast<int>(bench.Random() % kDepth);
+    };
+    int kept = 0, changed = 0;
+    for (int cycle = 0; cycle < 3000; ++cycle) {
+      const int write = place();
+      const int a = bench.Chance(30) ? write : place();
+      const int b = bench.Chance(30) ? write : place();
+      const uint32_t data = bench.Random() & 0xFFFF;
+      bench->we_i = bench.Chance(70);
+      bench->waddr_i = write;
+      bench->wdata_i = data;
+      bench->raddr_i = static_cast<uint32_t>(b << 5 | a);
+      bench.Settle();
+      ASSERT_EQ(bench->rdata_o, expected[b] << 16 | expected[a])
+          << "cycle " << cycle;
+      if (bench->we_i) {
+        expected[write] = data;
+        changed += a == write || b == write;
+      } else {
+        kept += a == write || b == write;
+      }
+      bench.Step();
+      ASSERT_EQ(bench->rdata_o, expected[b] << 16 | expected[a])
+          << "cycle " << cycle;
+    }
+    EXPECT_GT(changed, 500);
+    EXPECT_GT(kept, 200);
   }
 }
 

@@ -261,7 +261,7 @@ class Proofs(unittest.TestCase):
         taken = {"taken": {"rdata_o": [1, "re_i"]}}
         ram = mutants.find(ROOT, unit["top"])
         always = [mutant for mutant in ram if mutant.text == "always re_i"][-1]
-        write = [mutant for mutant in ram if mutant.text == "always we_i[i]"][-1]
+        write = [mutant for mutant in ram if mutant.text == "always we_i[0]"][-1]
         for unit, mutant, same in ((unit, always, False), (unit | taken, always, True), (unit | taken, write, False)):
             with tempfile.TemporaryDirectory() as work:
                 prover = equivalence.Prover(unit, pathlib.Path(work), mutate.copy_sources)

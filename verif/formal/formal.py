@@ -33,7 +33,7 @@ class Task:
     """One run of the solver."""
 
     cell: str
-    source: str
+    source: str  # of the cell and of what it instantiates
     parameters: dict
     mode: str
     depth: int
@@ -49,15 +49,16 @@ def make_tasks(entry):
     """The proofs and the mutants of one cell."""
     cell = entry["cell"]
     source = (ROOT / "rtl" / "cells" / f"{cell}.sv").read_text()
+    used = "".join((ROOT / "rtl" / file).read_text() for file in entry.get("uses", []))
     for parameters in entry["configurations"]:
         for mode in ["combinational"] if "combinational" in entry else MODES:
-            yield Task(cell, source, parameters, mode, entry[mode])
+            yield Task(cell, source + used, parameters, mode, entry[mode])
     for mutant in entry["mutants"]:
         if source.count(mutant["from"]) != 1:
             raise ValueError(f"{cell}: mutant wants exactly one {mutant['from']!r}, found {source.count(mutant['from'])}")
         text = f"{mutant['from']} -> {mutant['to']}"
         mode = "combinational" if "combinational" in entry else "bmc"
-        yield Task(cell, source.replace(mutant["from"], mutant["to"]), mutant["at"], mode, entry[mode], text)
+        yield Task(cell, source.replace(mutant["from"], mutant["to"]) + used, mutant["at"], mode, entry[mode], text)
 
 
 def run_tool(command, folder):

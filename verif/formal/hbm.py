@@ -24,8 +24,8 @@ import cache  # noqa: E402
 HERE = pathlib.Path(__file__).resolve().parent
 PYTHON = ROOT / ".venv" / "bin" / "python"
 TOP = "systole_hbm_ctrl_props"
-SOURCES = ["cells/systole_skid", "hbm/systole_hbm_wait", "hbm/systole_hbm_pick", "hbm/systole_hbm_queue", "hbm/systole_hbm_banks",
-           "hbm/systole_hbm_refresh", "hbm/systole_hbm_ctrl"]
+SOURCES = ["prim/systole_prim_ram_async", "cells/systole_skid", "hbm/systole_hbm_wait", "hbm/systole_hbm_pick", "hbm/systole_hbm_queue",
+           "hbm/systole_hbm_banks", "hbm/systole_hbm_refresh", "hbm/systole_hbm_ctrl"]
 GEOMETRY = {"BankGroups": 2, "BanksPerGroup": 2, "BankBits": 2, "BgBits": 1, "RowBits": 1, "ColBits": 1, "HbmRefreshPostpone": 1}
 PROPERTIES = ("close", "state", "bus", "stuck")
 # A proof: parameters of the module of properties, the refresher's Patience, cycles from reset.

@@ -21,7 +21,7 @@ import hbm
 from hbm import HERE, ROOT, cache
 
 TOP = "systole_hbm_rmw_props"
-SOURCES = ["cells/systole_fifo", "prim/systole_prim_clock_gate", "cells/systole_idle_clock", "hbm/systole_hbm_rmw"]
+SOURCES = ["prim/systole_prim_ram_async", "cells/systole_fifo", "prim/systole_prim_clock_gate", "cells/systole_idle_clock", "hbm/systole_hbm_rmw"]
 GEOMETRY = {"BeatBits": 1}
 PROPERTIES = ("order", "bytes", "early", "lost", "turn", "stuck")
 # Shorter times, so that the proof reaches the end of each wait.

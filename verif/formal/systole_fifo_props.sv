@@ -22,17 +22,17 @@ module systole_fifo_props #(
 
   (* hierconn *) wire [PtrBits-1:0] \u_dut.wr_ptr_q ;
   (* hierconn *) wire [PtrBits-1:0] \u_dut.rd_ptr_q ;
-  (* hierconn *) wire [Width-1:0] \u_dut.mem_q[0] ;
-  (* hierconn *) wire [Width-1:0] \u_dut.mem_q[1] ;
-  (* hierconn *) wire [Width-1:0] \u_dut.mem_q[2] ;
-  (* hierconn *) wire [Width-1:0] \u_dut.mem_q[3] ;
-  (* hierconn *) wire [Width-1:0] \u_dut.mem_q[4] ;
-  (* hierconn *) wire [Width-1:0] \u_dut.mem_q[5] ;
-  (* hierconn *) wire [Width-1:0] \u_dut.mem_q[6] ;
-  (* hierconn *) wire [Width-1:0] \u_dut.mem_q[7] ;
+  (* hierconn *) wire [Width-1:0] \u_dut.u_mem.mem_q[0] ;
+  (* hierconn *) wire [Width-1:0] \u_dut.u_mem.mem_q[1] ;
+  (* hierconn *) wire [Width-1:0] \u_dut.u_mem.mem_q[2] ;
+  (* hierconn *) wire [Width-1:0] \u_dut.u_mem.mem_q[3] ;
+  (* hierconn *) wire [Width-1:0] \u_dut.u_mem.mem_q[4] ;
+  (* hierconn *) wire [Width-1:0] \u_dut.u_mem.mem_q[5] ;
+  (* hierconn *) wire [Width-1:0] \u_dut.u_mem.mem_q[6] ;
+  (* hierconn *) wire [Width-1:0] \u_dut.u_mem.mem_q[7] ;
   wire [MaxDepth*Width-1:0] words = {
-    \u_dut.mem_q[7] , \u_dut.mem_q[6] , \u_dut.mem_q[5] , \u_dut.mem_q[4] ,
-    \u_dut.mem_q[3] , \u_dut.mem_q[2] , \u_dut.mem_q[1] , \u_dut.mem_q[0]
+    \u_dut.u_mem.mem_q[7] , \u_dut.u_mem.mem_q[6] , \u_dut.u_mem.mem_q[5] , \u_dut.u_mem.mem_q[4] ,
+    \u_dut.u_mem.mem_q[3] , \u_dut.u_mem.mem_q[2] , \u_dut.u_mem.mem_q[1] , \u_dut.u_mem.mem_q[0]
   };
 
   logic                 ready_o, valid_o;

@@ -184,8 +184,10 @@ TEST_F(UpsetsTest, Posts) {
   for (int q = 0; q < kQueues; ++q) {
     const auto place = static_cast<uint64_t>(24 + q);
     for (int i = 0; i < 4; ++i)
-      OneElement(Queue(q), "post_q", place, bench_.random()() % 32, kDone);
-    OneElement(Queue(q) + ".gen_parity", "post_parity_q", place, 0, kDone);
+      OneElement(Queue(q) + ".u_post.gen_old", "mem_q", place,
+                 bench_.random()() % 32, kDone);
+    OneElement(Queue(q) + ".gen_parity.u_post_parity.gen_old", "mem_q", place,
+               0, kDone);
   }
   EachElement("u_sync", "posted_q", 24, 1);
   EachElement("u_sync.gen_parity", "post_parity_q", 24, 1);

@@ -122,7 +122,7 @@ MUTANTS = [
     (DISPATCH, "VopTpush, VopLds});", "VopTpush});"),
     (LOAD, "d2_q.valid && d2_q.op != VopLds", "d2_q.valid"),
     (FETCH, "fetched_pc_q[11] || !legal", "!legal"),
-    (FETCH, "{!vpu_illegal(wdata_q[1], use_q[1]), wdata_q[1]}", "{1'b1, wdata_q[1]}"),
+    (FETCH, "wlegal = !vpu_illegal(wdata_q[1], use_q[1]);", "wlegal = 1'b1;"),
     (ISSUE, "changes && d == number ? value : regs[number]", "regs[number]"),
     (FETCH, "fetched_q <= 1'b0;\n        valid_o   <= 1'b0;\n        running_q <= !stop_i;", "valid_o   <= 1'b0;\n        running_q <= !stop_i;"),
     (LOAD, "c < 32'(d2_q.lanes) ? lane[c] : 32'd0", "lane[c]"),
