@@ -245,10 +245,11 @@ absl::StatusOr<PJRT_LoadedExecutable*> Load(
                           absl::StrCat(made->name, ": ", s.message()));
     }
   }
+  const ir::ProcessGrid grid{static_cast<int>(options->replicas),
+                             static_cast<int>(options->partitions)};
+  made->check = GoldenCheck::For(*program->module, grid);
   absl::StatusOr<std::shared_ptr<runtime::Executable>> executable =
-      client.client->Compile(std::move(program->module),
-                             {static_cast<int>(options->replicas),
-                              static_cast<int>(options->partitions)});
+      client.client->Compile(std::move(program->module), grid);
   if (!executable.ok()) return executable.status();
   (*executable)->Keep(UseOfCalls((*executable)->module()));
   std::vector<runtime::Memory> places;

@@ -251,9 +251,22 @@ PJRT_Error* Execute(PJRT_LoadedExecutable_Execute_Args* args) {
         }
         std::vector<PJRT_Device*> devices = loaded.devices;
         if (args->execute_device != nullptr) devices = {args->execute_device};
+        const GoldenCheck* const check = executable.check.get();
+        // The others may be called later.
+        const bool whole = devices.size() == loaded.devices.size();
+        absl::StatusOr<GoldenCheck::Values> inputs = GoldenCheck::Values();
+        if (check != nullptr && whole)
+          inputs = GoldenCheck::ValuesOf(arguments);
+        if (!inputs.ok()) return inputs.status();
         absl::StatusOr<std::vector<Execution>> executions =
             Start(loaded, arguments, devices, Kept(donated));
         if (!executions.ok()) return executions.status();
+        if (check != nullptr && !whole)
+          check->CannotCompare("its devices are called one by one");
+        if (check != nullptr && whole) {
+          if (absl::Status s = check->Compare(*inputs, *executions); !s.ok())
+            return s;
+        }
         for (size_t d = 0; d < executions->size(); ++d) {
           Execution& execution = (*executions)[d];
           for (size_t i = 0; i < args->num_args; ++i) {

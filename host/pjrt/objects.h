@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "host/import/stablehlo/stablehlo_importer.h"
 #include "host/pjrt/compile_options.h"
+#include "host/pjrt/golden_check.h"
 #include "host/pjrt/propagation.h"
 #include "host/runtime/client.h"
 #include "host/runtime/guarded.h"
@@ -90,6 +91,7 @@ struct Shardings {
 // its loaded copies separately.
 struct PJRT_Executable {
   std::shared_ptr<systole::runtime::Executable> executable;
+  std::shared_ptr<const systole::pjrt::GoldenCheck> check;  // null: none
   std::vector<bool> donated;  // arguments that may be overwritten
   std::vector<bool> complex_arguments, complex_results;
   systole::pjrt::CompileOptions options;

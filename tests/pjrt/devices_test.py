@@ -247,6 +247,28 @@ class Devices(unittest.TestCase):
         self.assertGreater(checked, 40)
         self.assertGreater(suggested, 20)
 
+    def test_compared_in_the_process(self):
+        """SYSTOLE_CHECK compares every run, and says of what it cannot."""
+        code = """
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+spread = NamedSharding(Mesh(np.array(jax.devices()), ("d",)), P("d"))
+x = jax.device_put(np.random.default_rng(1).standard_normal((16, 8), np.float32), spread)
+step = jax.jit(lambda x: jnp.tanh(x @ x.T) @ x - x.mean(), donate_argnums=0)
+for _ in range(3): x = step(x)
+"""
+        def told(script):
+            environment = jax_test.environment(SYSTOLE_DEVICES="4", SYSTOLE_CHECK="1")
+            done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True, timeout=600)
+            return done.stderr
+
+        err = told(code)
+        self.assertRegex(err, "SYSTOLE_CHECK: [0-9]+ runs, [0-9]+ values equal to the golden model; 0 runs not compared")
+        self.assertGreaterEqual(int(re.search("CHECK: ([0-9]+) runs", err)[1]), 3)
+        err = told(code + "jax.jit(lambda v: jax.pure_callback(np.sin, v, v) + 1)(np.ones(4, np.float32))")
+        self.assertRegex(err, "SYSTOLE_CHECK: jit__lambda is not compared with the golden model: .*call")
+        self.assertIn("; 1 runs not compared", err)
+
     def test_model_parallelism(self):
         """The example: equal to one device but for the order of sums, and to the golden model of as many processes to the bit."""
         script = f"""
