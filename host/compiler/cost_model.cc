@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 
 #include "host/compiler/access.h"
 #include "host/compiler/bank_conflicts.h"
 #include "host/compiler/expected_posts.h"
 #include "host/compiler/geometry.h"
+#include "host/compiler/sum_chains.h"
 #include "systole/target.h"
 
 namespace systole::compiler {
@@ -34,9 +34,7 @@ constexpr int64_t kVectorLatency = 16;
 constexpr int64_t kVectorGap = 4;         // between descriptors
 constexpr int64_t kTableWordLatency = 4;  // to read a word of a table
 constexpr int64_t kResidualLatency = 16;  // addition after a requantise
-// From a vector's step to its entry into the array, and from its sum to another
-// vector's.
-constexpr int64_t kSumsLatency = 3;
+constexpr int64_t kSumsLatency = 3;       // around the array's own
 
 int64_t Beats(int64_t len, int64_t runs, const Preset& preset) {
   return (len + preset.beat_bytes() - 1) / preset.beat_bytes() * runs;
@@ -189,6 +187,7 @@ Timeline Simulate(const Sequence& sequence) {
   std::vector<int> feed_of;  // the step, of each of these
   const bool quantised = Target(preset).quantised_networks();
   const std::vector<std::vector<int>> like = ExpectedPosts(steps);
+  const std::vector<int> chain = SumChains(steps);
   for (int i = 0; i < count; ++i)
     costs.push_back(CostOf(steps[i].descriptor, preset));
   // The rest of the tiles of feed `weights` goes to a feed of its own.
@@ -210,17 +209,6 @@ Timeline Simulate(const Sequence& sequence) {
     feeder.push_back(-1);
     taken.push_back(0);
   };
-  // The pass whose sums a pass starts from, and the latest one by its sums.
-  std::vector<int> chain(count, -1);
-  std::unordered_map<uint32_t, int> of_sums;
-  for (int i = 0; i < count; ++i) {
-    if (quantised || steps[i].queue() != isa::Queue::kMxu) continue;
-    const isa::Matmul op = isa::Matmul::Decode(steps[i].descriptor);
-    const auto [before, added] = of_sums.emplace(op.acc, i);
-    if (!added && (op.header.flags & isa::Matmul::kAccumulate) != 0)
-      chain[i] = before->second;
-    before->second = i;
-  }
   for (int i = 0; i < count; ++i) {
     costs[i].issue += steps[i].cycles;
     queue_of[i] = static_cast<int>(steps[i].queue());
@@ -270,7 +258,7 @@ Timeline Simulate(const Sequence& sequence) {
                               : t.end[d] + kPostLatency + steps[i].slack);
       }
     }
-    if (i < count && chain[i] >= 0)
+    if (i < count && chain[i] >= 0 && !quantised)
       at =
           std::max(at, t.start[chain[i]] + ArrayLatency(preset) + kSumsLatency);
     if (queue_of[i] == mq && feeder[i] >= 0) {
