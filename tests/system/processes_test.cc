@@ -27,11 +27,11 @@ constexpr uint64_t kBytes = 6 << 10, kUb = 0x8000;
 std::vector<std::string> ProcessesTest::Run(const How& how) {
   std::vector<SampleTrace> traces(8);
   DeviceOptions options;
-  options.threads = how.threads;
-  options.processes = how.processes;
-  options.stall_rate = 30;
-  options.wire_errors = 30;
-  for (SampleTrace& trace : traces) options.probes.push_back(&trace);
+  options.simulation.threads = how.threads;
+  options.simulation.processes = how.processes;
+  options.simulation.stall_rate = 30;
+  options.simulation.wire_errors = 30;
+  for (SampleTrace& trace : traces) options.simulation.probes.push_back(&trace);
   Open(2, 2, options);
   if (cores_.empty()) return {};
   std::vector<std::string> trace;
@@ -114,8 +114,8 @@ TEST_F(ProcessesTest, AFaultIsTheSame) {
   std::vector<std::string> faults;
   for (const int processes : {0, 4}) {
     DeviceOptions options;
-    options.processes = processes;
-    options.flips = {{kFrom, 3}, {kFrom, 40}};
+    options.simulation.processes = processes;
+    options.simulation.flips = {{kFrom, 3}, {kFrom, 40}};
     Open(2, 2, options);
     ASSERT_FALSE(cores_.empty());
     const auto stats = cores_[5]->Run(Made(
@@ -132,8 +132,8 @@ TEST_F(ProcessesTest, OtherCablesAreTheSame) {
   std::vector<uint64_t> cycles;
   for (const int processes : {0, 3}) {
     DeviceOptions options;
-    options.processes = processes;
-    options.cables = {
+    options.simulation.processes = processes;
+    options.simulation.cables = {
         {{{0, 0}, {2, 1}}}, {{{2, 0}, {1, 1}}}, {{{1, 0}, {0, 1}}}};
     Open(3, 1, options);
     ASSERT_FALSE(cores_.empty());
@@ -163,10 +163,10 @@ TEST_F(ProcessesTest, AWaveformIsRecorded) {
       absl::StrCat(::testing::TempDir(), "processes_", getpid(), ".fst");
   std::remove(file.c_str());
   DeviceOptions options;
-  options.processes = 2;
-  options.trace.file = file;
-  options.trace.core = 6;
-  options.trace.to = 100;
+  options.simulation.processes = 2;
+  options.simulation.trace.file = file;
+  options.simulation.trace.core = 6;
+  options.simulation.trace.to = 100;
   Open(2, 2, options);
   ASSERT_FALSE(cores_.empty());
   const Program program =
@@ -185,18 +185,18 @@ TEST_F(ProcessesTest, WhatDoesNotFitIsSaid) {
   DeviceOptions options;
   options.preset = g_preset;
   options.torus = {2, 2};
-  options.processes = 5;
+  options.simulation.processes = 5;
   EXPECT_THAT(OpenError(options),
               HasSubstr("5 processes: 4 chips are simulated by 1 to 4, one a "
                         "chip"));
-  options.processes = 4;
-  options.threads = 2;
+  options.simulation.processes = 4;
+  options.simulation.threads = 2;
   EXPECT_THAT(OpenError(options), HasSubstr("2 threads: a chip is simulated"));
-  options.threads = 1;
-  options.trace.file = "unwritten.fst";
-  options.trace.layer = "0";
+  options.simulation.threads = 1;
+  options.simulation.trace.file = "unwritten.fst";
+  options.simulation.trace.layer = "0";
   EXPECT_THAT(OpenError(options), HasSubstr("a waveform of a layer"));
-  options.trace = {};
+  options.simulation.trace = {};
   options.torus = {1, 1};
   EXPECT_THAT(OpenError(options),
               HasSubstr("a single chip is simulated by this"));
@@ -207,7 +207,7 @@ TEST_F(ProcessesTest, JobsThatDoNotStartAreSaid) {
   DeviceOptions options;
   options.preset = g_preset;
   options.torus = {2, 1};
-  options.processes = 2;
+  options.simulation.processes = 2;
   EXPECT_THAT(With("/nowhere/mpirun", options),
               HasSubstr("cannot run /nowhere/mpirun (No such file or "
                         "directory): install Open MPI"));
@@ -232,7 +232,7 @@ TEST_F(ProcessesTest, JobsThatDoNotStartAreSaid) {
 TEST_F(ProcessesTest, ADeadProcessEndsTheRun) {
   for (const int rank : {0, 2}) {
     DeviceOptions options;
-    options.processes = 4;
+    options.simulation.processes = 4;
     int asked = -1000000;
     options.stop = [&] {
       if (++asked == 1) KillRank(rank);

@@ -53,12 +53,12 @@ class WavesTest : public ::testing::Test {
                                uint64_t seed = 1) const {
     DeviceOptions options;
     options.preset = "nano";
-    options.trace = trace;
-    options.snapshots = snapshots;
-    options.seed = seed;
-    options.stall_rate = 40;
+    options.simulation.trace = trace;
+    options.simulation.snapshots = snapshots;
+    options.simulation.seed = seed;
+    options.simulation.stall_rate = 40;
     options.watchdog = 3000;
-    if (snapshots > 0) options.waves = folder_;
+    if (snapshots > 0) options.simulation.waves = folder_;
     auto device = Device::Open("rtl", options);
     EXPECT_TRUE(device.ok()) << device.status();
     return *std::move(device);
@@ -210,12 +210,12 @@ TEST_F(WavesTest, AReplayIsEqualInEverySignalAndCycle) {
       TraceOptions replay;
       replay.file = File("replay.fst");
       replay.run = 2;  // not the last one
-      const auto waveform = device->Replay(replay);
+      const auto waveform = device->simulator()->Replay(replay);
       ASSERT_TRUE(waveform.ok()) << waveform.status();
-      EXPECT_EQ(device->Replay(replay).status().code(),
+      EXPECT_EQ(device->simulator()->Replay(replay).status().code(),
                 absl::StatusCode::kFailedPrecondition);  // used
       replay.run = 1;
-      EXPECT_EQ(device->Replay(replay).status().code(),
+      EXPECT_EQ(device->simulator()->Replay(replay).status().code(),
                 absl::StatusCode::kFailedPrecondition);  // not kept
     }
   }
@@ -249,7 +249,7 @@ TEST_F(WavesTest, AFaultLeavesItsWaveform) {
   bad.Assemble();
   const absl::Status status = device->Run(bad.program).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
-  const auto& waveform = device->waveform();
+  const auto& waveform = device->simulator()->waveform();
   ASSERT_TRUE(waveform.ok()) << waveform.status();
   EXPECT_EQ(waveform->run, 1);
   const uint64_t cycle = device->fault()->cycle;
@@ -267,7 +267,7 @@ TEST_F(WavesTest, AFaultLeavesItsWaveform) {
   EXPECT_NEAR(first, cycle, 10);  // the latch looks up what it is about
   EXPECT_THAT(Text(waveform->view), HasSubstr(absl::StrCat(" ", cycle, " ")));
   // The device itself goes on.
-  ASSERT_TRUE(device->Reset().ok());
+  ASSERT_TRUE(device->Reset(ResetScope::kCore).ok());
   EXPECT_TRUE(device->Run(m.program).ok());
 }
 
@@ -278,7 +278,7 @@ TEST_F(WavesTest, DISABLED_FailsAfterItsThirdProgram) {
     SmallMatmul m = Matmul(i);
     ASSERT_TRUE(device->Run(m.program).ok());
   }
-  EXPECT_EQ(device->runs(), 4) << "seeded";
+  EXPECT_EQ(device->simulator()->runs(), 4) << "seeded";
 }
 
 }  // namespace
