@@ -105,13 +105,7 @@ absl::StatusOr<DeviceOptions> CompleteOptions(DeviceOptions options,
   if (simulation.processes == 0) return options;
   simulation.snapshots = 0;  // a copy of this process would not have the chips
   simulation.waves.clear();
-  if (simulation.trace.layer.empty() &&
-      (!environment.trace || environment.trace->layer.empty()))
-    return options;
-  return absl::InvalidArgumentError(absl::StrCat(
-      simulation.processes,
-      " processes: a waveform of a layer is recorded where one process has all "
-      "chips; one of a window of cycles, or of a whole program, in any"));
+  return options;
 }
 
 int ProgramsStarted() { return g_started; }

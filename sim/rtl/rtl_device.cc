@@ -57,7 +57,6 @@ RtlDevice::RtlDevice(const DeviceOptions& options,
       [this](int queue, uint32_t index, uint64_t cycle) {
         retires_.push_back(
             {static_cast<isa::Queue>(queue), index, cycle - start_cycle_});
-        if (tracer_) tracer_->OnRetire(index);
       },
       [this](uint64_t cycle) {
         if (options_.progress) options_.progress(cycle - start_cycle_);

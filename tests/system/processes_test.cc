@@ -17,6 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tests/testing/options.h"
+#include "tests/waves/changes.h"
 
 namespace systole {
 
@@ -181,6 +182,57 @@ TEST_F(ProcessesTest, AWaveformIsRecorded) {
   std::remove(file.c_str());
 }
 
+// A layer in the middle of a program: the same cycles of all signals, and none
+// of the program that runs behind it.
+TEST_F(ProcessesTest, AWaveformOfALayerIsTheSame) {
+  std::vector<waves::Changes> changes;
+  for (const int processes : {0, 2}) {
+    const std::string file =
+        absl::StrCat(::testing::TempDir(), "layer_", processes, ".fst");
+    DeviceOptions options;
+    options.simulation.processes = processes;
+    options.simulation.trace.file = file;
+    options.simulation.trace.core = 5;
+    options.simulation.trace.layer = "1";
+    Open(2, 2, options);
+    ASSERT_FALSE(cores_.empty());
+    // Eight loads and stores, one after the other, of three layers.
+    std::vector<isa::Descriptor> list;
+    for (int i = 0; i < 8; ++i) {
+      const uint32_t layer = i < 5 ? 0 : i < 7 ? 1 : 2;
+      isa::Load load = LoadOf(kFrom, kBytes, i == 0 ? 0 : kLocal << 1, kLocal);
+      isa::Store store = StoreOf(kTo, kBytes, kLocal, kLocal << 1);
+      load.header.tag = store.header.tag = static_cast<uint16_t>(layer);
+      list.push_back(load.Encode());
+      list.push_back(store.Encode());
+    }
+    list.push_back(HaltOn(kLocal << 1).Encode());
+    const Program program = Made(std::move(list));
+    // The other core of its chip completes descriptors of the same numbers.
+    std::vector<isa::Descriptor> short_ones(15,
+                                            LoadOf(kFrom, 64, 0, 0).Encode());
+    short_ones.push_back(isa::Halt().Encode());
+    const Program beside = Made(std::move(short_ones));
+    ASSERT_TRUE(cores_[4]->Load(beside).ok());
+    ASSERT_TRUE(cores_[5]->Load(program).ok());
+    ASSERT_TRUE(cores_[5]->Start(program).ok());
+    ASSERT_TRUE(cores_[4]->Start(beside).ok());
+    const auto stats = cores_[5]->Wait();
+    ASSERT_TRUE(stats.ok()) << stats.status();
+    ASSERT_TRUE(cores_[4]->Wait().ok());
+    ASSERT_TRUE(cores_[5]->Run(program).ok());
+    auto fst = waves::FstFile::Open(file);
+    ASSERT_TRUE(fst.ok()) << fst.status();
+    // From the fourth store in front of it on, until behind its last one.
+    EXPECT_NEAR((*fst)->begin(), stats->retires[3].cycle, 2);
+    EXPECT_NEAR((*fst)->end(), stats->retires[13].cycle + 64, 2);
+    changes.push_back(waves::AllChanges(file));
+    std::remove(file.c_str());
+  }
+  EXPECT_GT(changes[0].size(), 1000u);
+  EXPECT_TRUE(changes[1] == changes[0]);
+}
+
 TEST_F(ProcessesTest, WhatDoesNotFitIsSaid) {
   DeviceOptions options;
   options.preset = g_preset;
@@ -193,10 +245,6 @@ TEST_F(ProcessesTest, WhatDoesNotFitIsSaid) {
   options.simulation.threads = 2;
   EXPECT_THAT(OpenError(options), HasSubstr("2 threads: a chip is simulated"));
   options.simulation.threads = 1;
-  options.simulation.trace.file = "unwritten.fst";
-  options.simulation.trace.layer = "0";
-  EXPECT_THAT(OpenError(options), HasSubstr("a waveform of a layer"));
-  options.simulation.trace = {};
   options.torus = {1, 1};
   EXPECT_THAT(OpenError(options),
               HasSubstr("a single chip is simulated by this"));

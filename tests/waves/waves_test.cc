@@ -11,12 +11,12 @@
 
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
 #include "systole/device.h"
 #include "tests/system/programs.h"
+#include "tests/waves/changes.h"
 #include "verif/waves/fst_file.h"
 
 namespace systole {
@@ -26,6 +26,8 @@ using ::systole::testing::SmallMatmul;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using waves::AllChanges;
+using waves::Changes;
 using waves::FstFile;
 
 std::string Text(const std::string& file) {
@@ -75,20 +77,6 @@ class WavesTest : public ::testing::Test {
       ::testing::TempDir() + "/waves_" +
       ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
-
-// Every change of every signal (its low 64 bits).
-using Changes = std::map<std::pair<uint64_t, std::string>, uint64_t>;
-Changes AllChanges(const std::string& file) {
-  Changes changes;
-  auto fst = FstFile::Open(file);
-  EXPECT_TRUE(fst.ok()) << fst.status();
-  if (!fst.ok()) return changes;
-  const auto signals = (*fst)->All();
-  (*fst)->ForEachValue(signals, [&](uint64_t time, size_t s, uint64_t value) {
-    changes[{time, signals[s]->full()}] = value;
-  });
-  return changes;
-}
 
 TEST_F(WavesTest, RecordsAProgramWithItsViews) {
   TraceOptions trace;
@@ -269,6 +257,23 @@ TEST_F(WavesTest, AFaultLeavesItsWaveform) {
   // The device itself goes on.
   ASSERT_TRUE(device->Reset(ResetScope::kCore).ok());
   EXPECT_TRUE(device->Run(m.program).ok());
+}
+
+// The rest of the layer does not complete in the next program instead.
+TEST_F(WavesTest, AFaultEndsTheRecordingOfALayer) {
+  TraceOptions layer;
+  layer.file = File("cut.fst");
+  layer.layer = "product";
+  auto device = Open(layer);
+  SmallMatmul bad = Matmul(1);
+  bad.matmul.acc = 510;
+  bad.Assemble();
+  EXPECT_TRUE(absl::IsAborted(device->Run(bad.program).status()));
+  EXPECT_TRUE(FstFile::Open(layer.file).ok());
+  const std::string recorded = Text(layer.file);
+  ASSERT_TRUE(device->Reset(ResetScope::kCore).ok());
+  EXPECT_TRUE(device->Run(Matmul(1).program).ok());
+  EXPECT_TRUE(Text(layer.file) == recorded);
 }
 
 // Fails on purpose: tests/waves/cli_test.py looks at what it leaves.

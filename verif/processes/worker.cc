@@ -157,6 +157,9 @@ absl::Status Worker::Execute(MessageKind kind, int chip, Unpacker& message) {
       windows_->chip(chip)->core().RecordTrace(from, message.Get<uint64_t>());
       return absl::OkStatus();
     }
+    case MessageKind::kRecordLayer:
+      windows_->chip(chip)->RecordLayer(GetPlan(message));
+      return absl::OkStatus();
     case MessageKind::kCloseTrace:
       return windows_->chip(chip)->core().CloseTrace();
     case MessageKind::kSetProbe: {

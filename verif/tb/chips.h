@@ -80,6 +80,8 @@ class Chips {
   virtual absl::Status Flip(int chip, int core, uint64_t addr, int bit) = 0;
   // Verdict of the memory model (MemoryModel::Check).
   virtual absl::Status CheckMemory(int chip) = 0;
+  // As of ClockedChip::RecordLayer.
+  virtual absl::Status RecordLayer(int chip, const LayerPlan& plan) = 0;
   // As of Simulation::SetCallbacks.
   virtual void SetCallbacks(int chip, int core, ClockedChip::OnRetire on_retire,
                             std::function<void(uint64_t)> on_progress) = 0;

@@ -34,6 +34,10 @@ class LocalChips : public Chips {
   absl::Status CheckMemory(int chip) override {
     return memories_[chip]->Check();
   }
+  absl::Status RecordLayer(int chip, const LayerPlan& plan) override {
+    windows_.chip(chip)->RecordLayer(plan);
+    return absl::OkStatus();
+  }
   void SetCallbacks(int chip, int core, ClockedChip::OnRetire on_retire,
                     std::function<void(uint64_t)> on_progress) override {
     windows_.chip(chip)->on_retire[core] = std::move(on_retire);

@@ -120,6 +120,22 @@ SimulationOptions GetOptions(Unpacker& unpacker) {
   return options;
 }
 
+void PutPlan(const LayerPlan& plan, Packer& packer) {
+  packer.Put(plan.core);
+  for (const std::vector<bool>* bits : {&plan.begins, &plan.wanted})
+    packer.PutText(std::string(bits->begin(), bits->end()));
+}
+
+LayerPlan GetPlan(Unpacker& unpacker) {
+  LayerPlan plan;
+  plan.core = unpacker.Get<int>();
+  for (std::vector<bool>* bits : {&plan.begins, &plan.wanted}) {
+    const absl::string_view text = unpacker.GetText();
+    bits->assign(text.begin(), text.end());
+  }
+  return plan;
+}
+
 void PutRequest(const ChipRequest& request, Packer& packer) {
   packer.Put(request.kind)
       .Put(request.write)

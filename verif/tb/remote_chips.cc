@@ -154,6 +154,13 @@ absl::Status RemoteChips::CheckMemory(int chip) {
   return Tell(MessageKind::kCheckMemory, Packer().Put(chip));
 }
 
+absl::Status RemoteChips::RecordLayer(int chip, const LayerPlan& plan) {
+  Packer packer;
+  packer.Put(chip);
+  PutPlan(plan, packer);
+  return Tell(MessageKind::kRecordLayer, packer);
+}
+
 void RemoteChips::SetCallbacks(int chip, int core,
                                ClockedChip::OnRetire on_retire,
                                std::function<void(uint64_t)> on_progress) {

@@ -31,6 +31,7 @@ class RemoteChips : public Chips {
   ObservedCore& core(int chip) override;
   absl::Status Flip(int chip, int core, uint64_t addr, int bit) override;
   absl::Status CheckMemory(int chip) override;
+  absl::Status RecordLayer(int chip, const LayerPlan& plan) override;
   void SetCallbacks(int chip, int core, ClockedChip::OnRetire on_retire,
                     std::function<void(uint64_t)> on_progress) override;
   double cpu_seconds() const override { return cpu_seconds_; }

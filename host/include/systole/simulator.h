@@ -83,7 +83,7 @@ struct SimulationOptions {
   // That simulate the chips of a torus, over MPI, up to one a chip (rtl; with
   // Open MPI; docs/link.md). 0: as many as the environment variable
   // SYSTOLE_PROCESSES says, else this process does it all. Others keep no
-  // snapshots and record no single layers.
+  // snapshots.
   int processes = 0;
   // Core 1 of a chip with two stands still, in reset (rtl), which is twice as
   // fast. For programs that do not reach for its memory: an access there is
