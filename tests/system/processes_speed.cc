@@ -61,7 +61,7 @@ absl::Status Measure(const std::string& preset, int turns) {
   std::vector<Way> ways;
   for (const auto& [threads, processes] :
        {std::pair{1, 0}, {2, 0}, {4, 0}, {1, 1}, {1, 2}, {1, 4}}) {
-    tb::SimulationOptions options;
+    tb::ChipsOptions options;
     options.preset = preset;
     options.columns = options.rows = 2;
     options.threads = threads;

@@ -97,7 +97,7 @@ absl::Status Worker::Open(Unpacker& message) {
         "process %d (on %s) was built from other sources than this program",
         ranks_->rank(), HostName()));
   }
-  const SimulationOptions options = GetOptions(message);
+  const ChipsOptions options = GetOptions(message);
   if (ranks_->size() != options.processes) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "%d processes: MPI started %d", options.processes, ranks_->size()));

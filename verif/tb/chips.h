@@ -24,7 +24,7 @@
 
 namespace systole::tb {
 
-struct SimulationOptions {
+struct ChipsOptions {
   std::string preset = "edge";
   bool checked = false;
   uint64_t seed = 1;
@@ -94,7 +94,7 @@ struct BuiltChip {
   std::unique_ptr<MemoryModel> memory;
   std::unique_ptr<ClockedChip> chip;
 };
-absl::StatusOr<BuiltChip> BuildChip(const SimulationOptions& options,
+absl::StatusOr<BuiltChip> BuildChip(const ChipsOptions& options,
                                     const Preset& preset, int chip);
 
 absl::Status FlipBit(MemoryModel& memory, int core, uint64_t addr, int bit);

@@ -21,7 +21,7 @@ namespace systole::tb {
 class LocalChips : public Chips {
  public:
   static absl::StatusOr<std::unique_ptr<Chips>> Create(
-      const SimulationOptions& options, const Preset& preset);
+      const ChipsOptions& options, const Preset& preset);
 
   absl::StatusOr<Outcome> Serve(const ChipRequest& request) override {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -45,7 +45,7 @@ class LocalChips : public Chips {
   }
 
  private:
-  LocalChips(const SimulationOptions& options, const Preset& preset,
+  LocalChips(const ChipsOptions& options, const Preset& preset,
              std::vector<std::unique_ptr<MemoryModel>> memories,
              std::vector<std::unique_ptr<ClockedChip>> chips);
 

@@ -89,7 +89,7 @@ void ForEachOption(Options& options, const Each& each) {
 
 }  // namespace
 
-void PutOptions(const SimulationOptions& options, Packer& packer) {
+void PutOptions(const ChipsOptions& options, Packer& packer) {
   ForEachOption(options, [&packer](const auto& option) {
     using Option = std::decay_t<decltype(option)>;
     if constexpr (std::is_same_v<Option, std::string>) {
@@ -103,8 +103,8 @@ void PutOptions(const SimulationOptions& options, Packer& packer) {
   });
 }
 
-SimulationOptions GetOptions(Unpacker& unpacker) {
-  SimulationOptions options;
+ChipsOptions GetOptions(Unpacker& unpacker) {
+  ChipsOptions options;
   ForEachOption(options, [&unpacker](auto& option) {
     using Option = std::decay_t<decltype(option)>;
     if constexpr (std::is_same_v<Option, std::string>) {

@@ -110,8 +110,8 @@ struct Message {
 absl::Status SendMessage(int socket, MessageKind kind, absl::string_view bytes);
 absl::StatusOr<Message> ReceiveMessage(int socket);
 
-void PutOptions(const SimulationOptions& options, Packer& packer);
-SimulationOptions GetOptions(Unpacker& unpacker);
+void PutOptions(const ChipsOptions& options, Packer& packer);
+ChipsOptions GetOptions(Unpacker& unpacker);
 
 void PutPlan(const LayerPlan& plan, Packer& packer);
 LayerPlan GetPlan(Unpacker& unpacker);

@@ -49,8 +49,7 @@ class RemoteChips::Core : public ObservedCore {
   uint64_t cycles_ = 0;
 };
 
-RemoteChips::RemoteChips(const SimulationOptions& options,
-                         std::unique_ptr<Job> job)
+RemoteChips::RemoteChips(const ChipsOptions& options, std::unique_ptr<Job> job)
     : job_(std::move(job)),
       targets_(options.chips()),
       on_progress_(options.chips()) {
@@ -59,7 +58,7 @@ RemoteChips::RemoteChips(const SimulationOptions& options,
 }
 
 absl::StatusOr<std::unique_ptr<Chips>> RemoteChips::Create(
-    const SimulationOptions& options) {
+    const ChipsOptions& options) {
   if (options.engine != "verilator") {
     return absl::InvalidArgumentError(
         absl::StrFormat("%d processes: they have no models of the engine %s",

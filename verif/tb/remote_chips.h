@@ -25,7 +25,7 @@ class RemoteChips : public Chips {
   // Errors are those of Job::Start, and those of the processes as they make
   // their chips.
   static absl::StatusOr<std::unique_ptr<Chips>> Create(
-      const SimulationOptions& options);
+      const ChipsOptions& options);
 
   absl::StatusOr<Outcome> Serve(const ChipRequest& request) override;
   ObservedCore& core(int chip) override;
@@ -42,7 +42,7 @@ class RemoteChips : public Chips {
     Outcome outcome = Outcome::kDone;
     std::string data;
   };
-  RemoteChips(const SimulationOptions& options, std::unique_ptr<Job> job);
+  RemoteChips(const ChipsOptions& options, std::unique_ptr<Job> job);
   // Sends a message and waits for its answer.
   absl::StatusOr<Answer> Call(MessageKind kind, const Packer& packer);
   absl::Status Tell(MessageKind kind, const Packer& packer) {

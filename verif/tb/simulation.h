@@ -32,7 +32,7 @@ inline constexpr uint32_t kRegisterBlockBytes = 4096;
 
 class Simulation {
  public:
-  using Options = SimulationOptions;
+  using Options = ChipsOptions;
   static absl::StatusOr<std::unique_ptr<Simulation>> Create(
       const Options& options);
   ~Simulation();
