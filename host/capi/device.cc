@@ -62,10 +62,10 @@ absl::StatusOr<std::shared_ptr<Device>> Device::Open(
   device->user_ = options.user;
   DeviceOptions core;
   core.preset = name;
-  core.seed = options.seed == 0 ? 1 : options.seed;
+  core.simulation.seed = options.seed == 0 ? 1 : options.seed;
   const Preset* preset = FindPreset(name);
   if (preset != nullptr && Target(*preset).float_modules()) {
-    if (device->profiled_) core.probes = {&device->modules_};
+    if (device->profiled_) core.simulation.probes = {&device->modules_};
     // The client opens its core when the first product comes. What stands
     // against that is told now.
     auto tried = systole::Device::Open(backend, core);
@@ -81,7 +81,7 @@ absl::StatusOr<std::shared_ptr<Device>> Device::Open(
     device->client_ = *std::move(made);
     return device;
   }
-  if (device->profiled_) core.probes = {&device->probe_};
+  if (device->profiled_) core.simulation.probes = {&device->probe_};
   // The core is the device's own: it is gone before the device is.
   if (options.interrupt != nullptr)
     core.stop = [self = device.get()] { return self->Interrupted(); };
@@ -177,7 +177,7 @@ absl::Status Device::OpenCores(const runtime::WholeProgram& module,
   if (profiled_ && devices == 1) {
     more.listeners.clear();
     more.listener = &modules_;
-    more.device.probes = {&modules_};
+    more.device.simulation.probes = {&modules_};
   } else if (profiled_) {
     const Preset& preset = client_->preset();
     if (!runtime::Board::IsFor(preset)) {
@@ -190,7 +190,7 @@ absl::Status Device::OpenCores(const runtime::WholeProgram& module,
     cores = std::make_unique<profile::CoresRecorder>(devices, preset);
     more.listener = nullptr;
     more.listeners = cores->listeners();
-    more.device.probes = cores->probes();
+    more.device.simulation.probes = cores->probes();
   }
   auto made = runtime::Client::Create(more);
   if (!made.ok()) return made.status();
@@ -236,7 +236,7 @@ absl::Status Device::Run(std::shared_ptr<const Program> program,
     return runner_ ? RunModel(inputs, outputs) : RunModule(inputs, outputs);
   } catch (...) {  // no memory, or a callback of the caller in C++
     Forget();
-    if (core_) core_->Reset().IgnoreError();
+    if (core_) core_->Reset(ResetScope::kCore).IgnoreError();
     throw;
   }
 }
@@ -274,7 +274,7 @@ absl::Status Device::RunModel(absl::Span<const systole_array> inputs,
     absl::StatusOr<runtime::BatchRun> run = RunBatch(batch);
     if (!run.ok()) {
       Forget();  // memory and units are in whatever state they were left in
-      absl::Status reset = core_->Reset();
+      absl::Status reset = core_->Reset(ResetScope::kCore);
       if (reset.ok()) return run.status();
       return absl::Status(
           run.status().code(),

@@ -8,7 +8,7 @@
 //
 //   CoresRecorder recorder(8, preset);
 //   client_options.listeners = recorder.listeners();
-//   client_options.device.probes = recorder.probes();
+//   client_options.device.simulation.probes = recorder.probes();
 //   ... a run ...
 //   const auto joined = recorder.Join();
 #ifndef SYSTOLE_HOST_PROFILE_CORES_H_

@@ -6,7 +6,7 @@
 //
 //   ModuleRecorder recorder;
 //   client_options.listener = &recorder;
-//   client_options.device.probes = {&recorder};
+//   client_options.device.simulation.probes = {&recorder};
 //   recorder.Begin();
 //   ... a run ...
 //   recorder.Join(preset);

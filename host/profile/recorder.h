@@ -6,8 +6,10 @@
 // that it belongs to.
 //
 //   Recorder recorder({&program});
-//   Device::Open("rtl", {.preset = "edge", .probes = {&recorder}});
-//   ... device->Run(program) ...
+//   DeviceOptions options;
+//   options.simulation.probes = {&recorder};
+//   auto device = Device::Open("rtl", options);
+//   ... (*device)->Run(program) ...
 //   recorder.recordings()[0].spans[static_cast<int>(Unit::kMxu)]
 #ifndef SYSTOLE_HOST_PROFILE_RECORDER_H_
 #define SYSTOLE_HOST_PROFILE_RECORDER_H_

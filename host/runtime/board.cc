@@ -172,7 +172,8 @@ bool Board::InVain(const Launch& launch) const {
 
 absl::Status Board::StartAll(const std::vector<Launch*>& launches) {
   if (failed_) {
-    if (absl::Status s = devices_[0]->ResetAll(); !s.ok()) return s;
+    if (absl::Status s = devices_[0]->Reset(ResetScope::kDevice); !s.ok())
+      return s;
     failed_ = false;
   }
   for (const Launch* launch : launches) {
@@ -191,7 +192,8 @@ uint64_t Board::RunAll(std::vector<Launch*> launches) {
   // The core that is recorded first, for its recording ends with its wait.
   std::vector<Launch*> order = launches;
   std::stable_partition(order.begin(), order.end(), [&](const Launch* launch) {
-    return !options_.trace.file.empty() && launch->core == options_.trace.core;
+    return !options_.simulation.trace.file.empty() &&
+           launch->core == options_.simulation.trace.core;
   });
   uint64_t cycles = 0;  // of the longest program
   for (Launch* launch : order) {

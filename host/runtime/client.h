@@ -64,8 +64,9 @@ struct ClientOptions : CoreOptions {
     CoreOptions core = *this;
     if (!listeners.empty()) core.listener = listeners[id];
     // Without links, each is a machine of its own.
-    if (id != device.trace.core) core.device.trace.file.clear();
-    core.device.trace.core = 0;
+    if (id != device.simulation.trace.core)
+      core.device.simulation.trace.file.clear();
+    core.device.simulation.trace.core = 0;
     return core;
   }
 };

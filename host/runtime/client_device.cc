@@ -81,7 +81,6 @@ Client::Client(const ClientOptions& options, const Preset& preset)
   if (options.devices > 1 && Board::IsFor(preset)) {
     DeviceOptions of_chips = options.device;
     of_chips.preset = options.preset;
-    of_chips.check_races = options.check_races;
     board_ =
         std::make_unique<Board>(options.backend, of_chips, options.devices);
   }

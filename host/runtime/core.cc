@@ -46,7 +46,6 @@ absl::StatusOr<systole::Device*> Core::Open() {
   } else {
     DeviceOptions options = options_.device;
     options.preset = options_.preset;
-    options.check_races = options_.check_races;
     absl::StatusOr<std::unique_ptr<systole::Device>> device =
         systole::Device::Open(options_.backend, options);
     if (!device.ok()) return device.status();
@@ -71,7 +70,7 @@ absl::Status Core::Read(uint64_t address, absl::Span<uint8_t> bytes) {
   downloads_ += static_cast<int64_t>(bytes.size());
   return Use([&](systole::Device& device) {
     const absl::Status s = device.Read(address, bytes);
-    if (device.fault()) device.Reset().IgnoreError();
+    if (device.fault()) device.Reset(ResetScope::kCore).IgnoreError();
     return s;
   });
 }
@@ -119,7 +118,8 @@ absl::Status Core::Run(const Program& program, bool exchanges) {
       if (has_listener())
         status = options_.listener->Failed(device, std::move(status));
       // Else the board does.
-      return board_ == nullptr ? device.Reset() : absl::OkStatus();
+      return board_ == nullptr ? device.Reset(ResetScope::kCore)
+                               : absl::OkStatus();
     }).IgnoreError();
     return status;
   }

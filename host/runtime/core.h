@@ -61,7 +61,6 @@ class CoreListener {
 struct CoreOptions {
   std::string backend = "iss";  // as for Device::Open of systole/device.h
   std::string preset = "v2";    // a preset with the bf16 cell
-  bool check_races = false;     // prove the programs' synchronisation (iss)
   DeviceOptions device;         // except backend and preset
   CoreListener* listener = nullptr;
 };

@@ -28,6 +28,25 @@ std::string PresetName(uint32_t id) {
   return absl::StrCat("number ", id);
 }
 
+// The preset of the chip behind the link. kFailedPrecondition: another one than
+// `wanted` (empty: any), or none of this project's.
+absl::StatusOr<const Preset*> ReadPreset(Link& link,
+                                         const std::string& wanted) {
+  auto id = link.ReadRegister(csr::kId);
+  if (!id.ok()) return id.status();
+  if (*id != kChipId)
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "the board answers, but its chip is not this project's (0x%08x)", *id));
+  auto number = link.ReadRegister(csr::kPreset);
+  if (!number.ok()) return number.status();
+  const std::string name = PresetName(*number);
+  const Preset* preset = FindPreset(name);
+  if (preset == nullptr || (!wanted.empty() && name != wanted))
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "the board has preset '%s', asked was '%s'", name, wanted));
+  return preset;
+}
+
 }  // namespace
 
 absl::StatusOr<Address> ParseAddress(const std::string& text) {
@@ -65,40 +84,31 @@ absl::StatusOr<std::unique_ptr<SerialDevice>> SerialDevice::Open(
 absl::StatusOr<std::unique_ptr<SerialDevice>> SerialDevice::OpenOn(
     std::unique_ptr<Port> port, const Address& address,
     const DeviceOptions& options) {
-  LinkOptions link;
-  link.timeout = address.timeout;
-  link.progress = options.transfer;
-  link.stop = options.stop;
-  auto device = std::unique_ptr<SerialDevice>(
-      new SerialDevice(std::move(port), std::move(link), options));
-  if (absl::Status s = device->Configure(); !s.ok())
+  const auto named = [&address](const absl::Status& s) {
     return absl::Status(s.code(),
                         absl::StrCat(address.path, ": ", s.message()));
+  };
+  LinkOptions link_options;
+  link_options.timeout = address.timeout;
+  link_options.progress = options.transfer;
+  link_options.stop = options.stop;
+  Link link(std::move(port), std::move(link_options));
+  const auto info = link.Hello();
+  if (!info.ok()) return named(info.status());
+  const auto preset = ReadPreset(link, options.preset);
+  if (!preset.ok()) return named(preset.status());
+  auto device = std::unique_ptr<SerialDevice>(
+      new SerialDevice(std::move(link), *info, **preset, options));
+  if (absl::Status s = device->Configure(); !s.ok()) return named(s);
   return device;
 }
 
 absl::Status SerialDevice::Configure() {
-  auto info = link_.Hello();
-  if (!info.ok()) return info.status();
-  info_ = *info;
-  auto id = link_.ReadRegister(csr::kId);
-  if (!id.ok()) return id.status();
-  if (*id != kChipId)
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "the board answers, but its chip is not this project's (0x%08x)", *id));
-  auto number = link_.ReadRegister(csr::kPreset);
-  if (!number.ok()) return number.status();
-  const std::string name = PresetName(*number);
-  preset_ = FindPreset(name);
-  if (preset_ == nullptr ||
-      (!options_.preset.empty() && name != options_.preset))
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "the board has preset '%s', asked was '%s'", name, options_.preset));
   // What an earlier process left running or frozen ends here.
   auto state = link_.ReadRegister(csr::kStatus);
   if (!state.ok()) return state.status();
   if ((*state & (csr::kStatusRunning | csr::kStatusFault)) != 0)
-    if (absl::Status s = Reset(); !s.ok()) return s;
+    if (absl::Status s = Reset(ResetScope::kCore); !s.ok()) return s;
   if (options_.watchdog != 0)
     if (absl::Status s = link_.WriteRegister(csr::kWatchdog, options_.watchdog);
         !s.ok())
@@ -107,7 +117,7 @@ absl::Status SerialDevice::Configure() {
 }
 
 absl::Status SerialDevice::CheckRange(uint64_t addr, size_t bytes) const {
-  const uint64_t capacity = preset_->memory_bytes();
+  const uint64_t capacity = preset().memory_bytes();
   if (addr <= capacity && bytes <= capacity - addr) return absl::OkStatus();
   return absl::OutOfRangeError(
       absl::StrFormat("%d bytes at 0x%x end beyond the memory of %d bytes",
@@ -126,16 +136,7 @@ absl::Status SerialDevice::Read(uint64_t addr, absl::Span<uint8_t> bytes) {
 }
 
 absl::Status SerialDevice::Start(const Program& program) {
-  if (running_ != nullptr)
-    return absl::FailedPreconditionError(
-        "a program is running: call Wait first");
-  if (fault_)
-    return absl::FailedPreconditionError(
-        "the device is frozen by a fault: call Reset first");
-  if (program.preset != preset().name)
-    return absl::FailedPreconditionError(
-        absl::StrFormat("program made for preset '%s', device is '%s'",
-                        program.preset, preset().name));
+  if (absl::Status s = CheckStart(program); !s.ok()) return s;
   const std::pair<uint32_t, uint64_t> words[] = {
       {csr::kProgAddrLo, program.prog_addr},
       {csr::kProgAddrHi, program.prog_addr >> 32},
@@ -240,7 +241,7 @@ absl::StatusOr<uint32_t> SerialDevice::ReadStatus() {
   return link_.ReadRegister(csr::kStatus);
 }
 
-absl::Status SerialDevice::Reset() {
+absl::Status SerialDevice::Reset(ResetScope) {
   running_ = nullptr;
   if (absl::Status s = link_.WriteRegister(csr::kCtrl, csr::kCtrlReset);
       !s.ok())

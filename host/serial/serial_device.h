@@ -9,9 +9,8 @@
 #define SYSTOLE_HOST_SERIAL_SERIAL_DEVICE_H_
 
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -42,14 +41,12 @@ class SerialDevice : public Device {
       std::unique_ptr<Port> port, const Address& address,
       const DeviceOptions& options);
 
-  const Preset& preset() const override { return *preset_; }
-  std::string backend() const override { return "serial"; }
   absl::Status Write(uint64_t addr, absl::Span<const uint8_t> bytes) override;
   absl::Status Read(uint64_t addr, absl::Span<uint8_t> bytes) override;
   absl::Status Start(const Program& program) override;
   absl::StatusOr<RunStats> Wait() override;
-  absl::Status Reset() override;
-  std::optional<FaultState> fault() const override { return fault_; }
+  // Of either scope, for a board is one core.
+  absl::Status Reset(ResetScope scope) override;
 
   const BoardInfo& info() const { return info_; }
   const LinkStats& link_stats() const { return link_.stats(); }
@@ -57,9 +54,12 @@ class SerialDevice : public Device {
   absl::StatusOr<uint32_t> ReadStatus();
 
  private:
-  SerialDevice(std::unique_ptr<Port> port, LinkOptions link,
+  SerialDevice(Link link, const BoardInfo& info, const Preset& preset,
                const DeviceOptions& options)
-      : options_(options), link_(std::move(port), std::move(link)) {}
+      : Device(preset, "serial", 0, nullptr),
+        options_(options),
+        link_(std::move(link)),
+        info_(info) {}
   absl::Status Configure();
   absl::Status CheckRange(uint64_t addr, size_t bytes) const;
   absl::StatusOr<uint64_t> Read64(uint32_t offset);
@@ -69,10 +69,7 @@ class SerialDevice : public Device {
 
   DeviceOptions options_;
   Link link_;
-  BoardInfo info_;
-  const Preset* preset_ = nullptr;
-  const Program* running_ = nullptr;
-  std::optional<FaultState> fault_;
+  const BoardInfo info_;
 };
 
 }  // namespace systole::serial

@@ -21,7 +21,7 @@ absl::StatusOr<Device*> Bench::Open(const std::string& preset) {
   if (!device) {
     DeviceOptions options;
     options.preset = preset;
-    options.seed = args_.seed;
+    options.simulation.seed = args_.seed;
     options.progress = [this](uint64_t count) {
       progress_.Report(count, "cycles");
     };

@@ -285,7 +285,7 @@ absl::StatusOr<std::unique_ptr<runtime::Client>> Bench::OpenClient(
   runtime::ClientOptions options;
   options.preset = preset;
   options.backend = args_.backend;
-  options.device.seed = args_.seed;
+  options.device.simulation.seed = args_.seed;
   options.device.progress = [this](uint64_t count) {
     progress_.Report(count, "cycles");
   };

@@ -194,12 +194,12 @@ absl::Status ShowLinks(const LinksArgs& args) {
   if (torus->chips() == 1)
     return absl::InvalidArgumentError(
         "a single chip uses no links: --chips says how many there are");
-  options.wire_errors = args.wire_errors;
+  options.simulation.wire_errors = args.wire_errors;
   options.stop = Interrupted;
   if (!args.cables.empty()) {
     auto cables = ReadCables(args.cables);
     if (!cables.ok()) return cables.status();
-    options.cables = *std::move(cables);
+    options.simulation.cables = *std::move(cables);
   }
   CatchInterrupts();
   const auto cores = Device::OpenCores("rtl", options);
@@ -207,7 +207,7 @@ absl::Status ShowLinks(const LinksArgs& args) {
   const auto on_chip = static_cast<size_t>((*preset)->chip.cores);
   std::vector<Chip> chips;
   for (size_t c = 0; c < cores->size(); c += on_chip) {
-    auto links = (*cores)[c]->Links();
+    auto links = (*cores)[c]->simulator()->Links();
     if (!links.ok()) return DeviceError(links.status());
     chips.push_back({(*cores)[c]->chip(), *std::move(links)});
   }

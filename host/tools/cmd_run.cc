@@ -210,17 +210,17 @@ absl::StatusOr<DeviceOptions> DeviceOptionsOf(const RunArgs& args,
   }
   DeviceOptions options;
   options.preset = preset;
-  options.seed = args.seed;
-  options.stall_rate = args.stall;
-  options.threads = args.threads;
-  options.processes = args.processes;
+  options.simulation.seed = args.seed;
+  options.simulation.stall_rate = args.stall;
+  options.simulation.threads = args.threads;
+  options.simulation.processes = args.processes;
   options.firmware = args.firmware;
-  options.checked = args.checked;
-  options.check_races = args.checked;
+  options.simulation.checked = args.checked;
+  options.simulation.check_races = args.checked;
   for (const std::string& text : args.flips) {
     const auto flip = ParseFlip(text);
     if (!flip.ok()) return flip.status();
-    options.flips.push_back(*flip);
+    options.simulation.flips.push_back(*flip);
   }
   if (absl::Status s =
           SetWaves(args.waves, args.backend, programs, options, cores);
@@ -245,7 +245,7 @@ absl::StatusOr<std::unique_ptr<Device>> OpenDevice(const RunArgs& args,
                                                    size_t programs) {
   auto options = DeviceOptionsOf(args, preset, progress, programs);
   if (!options.ok()) return options.status();
-  if (probe != nullptr) options->probes = {probe};
+  if (probe != nullptr) options->simulation.probes = {probe};
   auto device = Device::Open(args.backend, *options);
   if (!device.ok()) return DeviceError(device.status());
   return device;

@@ -167,10 +167,8 @@ void AddProcessesOption(CLI::App& sub, int& processes) {
                      "over Open MPI, up to one a chip; 0: this one does (rtl)")
           ->check(WholeNumber(0, kMostDevices))
           ->capture_default_str();
-  for (const char* other : {"--waves", "--trace-layer"}) {
-    if (CLI::Option* const excluded = sub.get_option_no_throw(other))
-      option->excludes(excluded);
-  }
+  if (CLI::Option* const waves = sub.get_option_no_throw("--waves"))
+    option->excludes(waves);
 }
 
 namespace {

@@ -72,7 +72,7 @@ absl::Status ProfileOne(Job& job, runtime::ClientOptions options,
                         const FinishProfile& finish) {
   profile::ModuleRecorder recorder;
   options.listener = &recorder;
-  options.device.probes = {&recorder};
+  options.device.simulation.probes = {&recorder};
   const auto name = RunFor(job, std::move(options));
   if (!name.ok()) return name.status();
   if (recorder.programs().empty()) return NothingRuns(job.args);
@@ -93,7 +93,7 @@ absl::Status ProfileCores(Job& job, runtime::ClientOptions options,
                           const FinishProfile& finish) {
   profile::CoresRecorder recorder(job.program.devices, job.preset);
   options.listeners = recorder.listeners();
-  options.device.probes = recorder.probes();
+  options.device.simulation.probes = recorder.probes();
   const auto name = RunFor(job, std::move(options));
   if (!name.ok()) return name.status();
   if (recorder.started() == 0) return NothingRuns(job.args);

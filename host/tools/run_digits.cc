@@ -219,8 +219,7 @@ absl::Status RunDigits(const RunArgs& args) {
     if (Interrupted()) return Stopped(first, args.images);
     if (!run.ok()) return WithWaveform(**device, run.status());
     for (const LayerRun& layer : run->layers) {
-      if (layer.wrong_cycle)
-        RecordWrong(**device, (*device)->runs() - 1, *layer.wrong_cycle);
+      if (layer.wrong_cycle) RecordWrong(**device, 0, *layer.wrong_cycle);
     }
     totals.right += CountRight(run->output(), &digits->labels[first], images);
     totals.images += images;

@@ -156,9 +156,8 @@ absl::StatusOr<Result> RunAll(const RunArgs& args,
       if (absl::Status s = check->Compare(model, batch, *run); !s.ok())
         return s;
       if (const auto& wrong = check->first()) {
-        const size_t after = programs.size() - wrong->program;
-        RecordWrong(**device, (*device)->runs() - static_cast<int>(after),
-                    wrong->cycle);
+        const size_t later = programs.size() - 1 - wrong->program;
+        RecordWrong(**device, static_cast<int>(later), wrong->cycle);
         result.wrong = WithWaveform(**device, absl::DataLossError(""));
       }
     }

@@ -243,7 +243,6 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   runtime::ClientOptions options;
   options.backend = args.backend;
   options.preset = std::string((*preset)->name);
-  options.check_races = args.checked;
   options.host_operators = args.host_operators != "error";
   Parts parts;
   options.devices = program->devices;
@@ -254,8 +253,8 @@ absl::Status RunModuleFile(const RunArgs& args, ModuleKind kind) {
   if (!device.ok()) return device.status();
   options.device = *std::move(device);
   if (args.backend == "rtl" && program->devices == 1)
-    options.device.probes = {&parts};
-  options.device.probe_may_miss = true;
+    options.device.simulation.probes = {&parts};
+  options.device.simulation.probe_may_miss = true;
   auto client = runtime::Client::Create(options);
   if (!client.ok()) return client.status();
   auto executable =

@@ -63,12 +63,13 @@ absl::Status SetWaves(const WaveArgs& args, const std::string& backend,
                    : absl::StrCat("--trace-core ", args.trace.core, ": ", cores,
                                   " cores run, from 0 to ", cores - 1));
   }
-  options.trace = args.trace;
+  options.simulation.trace = args.trace;
   if (!args.window.empty()) {
     const std::vector<std::string> ends = absl::StrSplit(args.window, ':');
-    if (ends.size() != 2 || !absl::SimpleAtoi(ends[0], &options.trace.from) ||
-        !absl::SimpleAtoi(ends[1], &options.trace.to) ||
-        options.trace.from >= options.trace.to) {
+    if (ends.size() != 2 ||
+        !absl::SimpleAtoi(ends[0], &options.simulation.trace.from) ||
+        !absl::SimpleAtoi(ends[1], &options.simulation.trace.to) ||
+        options.simulation.trace.from >= options.simulation.trace.to) {
       return absl::InvalidArgumentError(
           absl::StrFormat("--trace-window %s: it must be FROM:TO, two cycles "
                           "with FROM below TO",
@@ -80,11 +81,11 @@ absl::Status SetWaves(const WaveArgs& args, const std::string& backend,
     return absl::InvalidArgumentError(absl::StrFormat(
         "--trace: the backend %s has no waveforms, only rtl has", backend));
   }
-  options.waves = args.folder;
+  options.simulation.waves = args.folder;
   if (args.folder.empty()) {
     unsetenv("SYSTOLE_WAVES");  // the option goes before the variable
   } else {
-    options.snapshots =
+    options.simulation.snapshots =
         static_cast<int>(std::clamp<size_t>(programs, 1, kKept));
   }
   return absl::OkStatus();
@@ -98,14 +99,19 @@ absl::Status CheckTraceRun(const WaveArgs& args, int64_t programs) {
                       args.trace.run, programs - 1));
 }
 
-void RecordWrong(Device& device, int run, uint64_t cycle) {
-  if (absl::IsNotFound(device.waveform().status()))
-    device.ReplayAround(run, cycle, "mismatch").status().IgnoreError();
+void RecordWrong(const Device& device, int later, uint64_t cycle) {
+  Simulator* const simulator = device.simulator();
+  if (simulator == nullptr || !absl::IsNotFound(simulator->waveform().status()))
+    return;
+  simulator->ReplayAround(simulator->runs() - 1 - later, cycle, "mismatch")
+      .status()
+      .IgnoreError();
 }
 
 absl::Status WithWaveform(const Device& device, const absl::Status& status) {
-  if (status.ok() || absl::IsCancelled(status)) return status;
-  const auto& waveform = device.waveform();
+  if (status.ok() || absl::IsCancelled(status) || device.simulator() == nullptr)
+    return status;
+  const auto& waveform = device.simulator()->waveform();
   std::string text(status.message());
   if (waveform.ok()) {
     absl::StrAppendFormat(

@@ -30,9 +30,10 @@ absl::Status SetWaves(const WaveArgs& args, const std::string& backend,
 // kInvalidArgument: --trace-run names none of so many programs.
 absl::Status CheckTraceRun(const WaveArgs& args, int64_t programs);
 
-// A value of program `run` of the device is wrong that was written in `cycle`:
-// records the waveform around it, if it is the device's first.
-void RecordWrong(Device& device, int run, uint64_t cycle);
+// A value is wrong that was written in `cycle` of the program that is the
+// last but `later`: records the waveform around it, if the device is simulated
+// and it is the first.
+void RecordWrong(const Device& device, int later, uint64_t cycle);
 
 // A failure, with the waveform that shows it if the device recorded one, and
 // the command that records it again.

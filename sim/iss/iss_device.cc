@@ -46,8 +46,10 @@ void FillCounters(const State& state, uint64_t descriptors, RunStats* stats) {
 
 }  // namespace
 
-IssDevice::IssDevice(const DeviceOptions& options)
-    : options_(options), iss_(*FindPreset(options.preset), options.seed) {}
+IssDevice::IssDevice(const DeviceOptions& options, int chip)
+    : Device(*FindPreset(options.preset), "iss", chip, this),
+      options_(options),
+      iss_(preset(), options.simulation.seed) {}
 
 absl::Status IssDevice::CheckRange(uint64_t addr, size_t bytes) const {
   const uint64_t capacity = iss_.state().hbm.own_bytes();
@@ -70,8 +72,9 @@ absl::Status IssDevice::Read(uint64_t addr, absl::Span<uint8_t> bytes) {
 }
 
 absl::Status IssDevice::CheckEcc(uint64_t addr, size_t bytes) {
-  if (fault() || !iss_.CheckMemory()) return absl::OkStatus();
-  return UncorrectedStatus(addr, bytes, *fault());
+  if (fault_ || !iss_.CheckMemory()) return absl::OkStatus();
+  fault_ = iss_.fault();
+  return UncorrectedStatus(addr, bytes, *fault_);
 }
 
 absl::Status IssDevice::Flip(const BitFlip& flip) {
@@ -94,26 +97,18 @@ absl::Status IssDevice::Flip(const BitFlip& flip) {
 }
 
 absl::Status IssDevice::Start(const Program& program) {
-  if (running_ != nullptr)
-    return absl::FailedPreconditionError(
-        "a program is running: call Wait first");
-  if (fault())
-    return absl::FailedPreconditionError(
-        "the device is frozen by a fault: call Reset first");
-  if (program.preset != preset().name) {
-    return absl::FailedPreconditionError(
-        absl::StrFormat("program made for preset '%s', device is '%s'",
-                        program.preset, preset().name));
-  }
-  for (const BitFlip& flip : std::exchange(options_.flips, {})) {
+  if (absl::Status s = CheckStart(program); !s.ok()) return s;
+  for (const BitFlip& flip : std::exchange(options_.simulation.flips, {})) {
     if (absl::Status s = Flip(flip); !s.ok()) return s;
   }
   running_ = &program;
+  ++runs_;
   stats_ = {};
   stats_.retires.reserve(program.descriptors.size());
-  iss_.Start(
-      {program.prog_addr, static_cast<uint32_t>(program.descriptors.size()),
-       program.hbm_bytes, options_.check_races, program.loops, program.steps});
+  iss_.Start({program.prog_addr,
+              static_cast<uint32_t>(program.descriptors.size()),
+              program.hbm_bytes, options_.simulation.check_races, program.loops,
+              program.steps});
   return absl::OkStatus();
 }
 
@@ -137,6 +132,7 @@ void IssDevice::Connect(int columns, int rows,
 
 Iss::Event IssDevice::Advance() {
   const Iss::Event event = iss_.Step();
+  fault_ = iss_.fault();
   if (event == Iss::Event::kRetired &&
       iss_.last() < running_->descriptors.size()) {
     const isa::OpInfo* op = isa::FindOp(static_cast<uint8_t>(
@@ -155,7 +151,11 @@ Iss::Event IssDevice::AdvanceAll() {
       if (other->running_ != nullptr && other->iss_.running())
         goes_on |= other->Advance() != Iss::Event::kWaiting;
     }
-    if (!goes_on) return iss_.GiveUp();
+    if (!goes_on) {
+      event = iss_.GiveUp();
+      fault_ = iss_.fault();
+      return event;
+    }
     event = Advance();
   }
   return event;
@@ -187,9 +187,9 @@ absl::StatusOr<RunStats> IssDevice::Wait() {
   const RaceReport* races = iss_.races();
   const absl::Status rules =
       races != nullptr ? races->ToStatus() : absl::OkStatus();
-  if (!fault())
+  if (!fault_)
     return rules.ok() ? absl::StatusOr<RunStats>(std::move(stats)) : rules;
-  const absl::Status status = FaultStatus(program, *fault());
+  const absl::Status status = FaultStatus(program, *fault_);
   std::string text(status.message());
   if (!iss_.fault_detail().empty())
     absl::StrAppend(&text, ": ", iss_.fault_detail());
@@ -197,16 +197,30 @@ absl::StatusOr<RunStats> IssDevice::Wait() {
   return absl::Status(status.code(), text);
 }
 
-absl::Status IssDevice::Reset() {
+void IssDevice::ResetCore() {
   running_ = nullptr;
+  fault_.reset();
   iss_.Reset();
+}
+
+absl::Status IssDevice::Reset(ResetScope scope) {
+  if (scope == ResetScope::kDevice)
+    for (IssDevice* other : others_) other->ResetCore();
+  ResetCore();
   return absl::OkStatus();
 }
 
-absl::Status IssDevice::ResetAll() {
-  for (IssDevice* other : others_)
-    if (absl::Status s = other->Reset(); !s.ok()) return s;
-  return Reset();
+absl::StatusOr<std::vector<LinkInfo>> IssDevice::Links() {
+  return absl::UnimplementedError("iss: has no links to read (only rtl has)");
+}
+
+absl::StatusOr<Waveform> IssDevice::Replay(const TraceOptions&) {
+  return absl::UnimplementedError("iss: has no waveforms (only rtl has)");
+}
+
+absl::StatusOr<Waveform> IssDevice::ReplayAround(int, uint64_t,
+                                                 const std::string&) {
+  return Replay({});
 }
 
 }  // namespace iss
@@ -221,7 +235,7 @@ absl::StatusOr<Devices> OpenIssDevices(const DeviceOptions& options,
   std::vector<iss::IssDevice*> all;
   for (int chip = 0; chip < options.torus.chips(); ++chip) {
     for (int core = 0; core < cores_a_chip; ++core) {
-      opened.push_back(std::make_unique<iss::IssDevice>(options));
+      opened.push_back(std::make_unique<iss::IssDevice>(options, chip));
       all.push_back(opened.back().get());
       if (core == 1) all[all.size() - 2]->Join(all.back());
     }

@@ -7,7 +7,6 @@
 #define SYSTOLE_SIM_ISS_ISS_DEVICE_H_
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,9 +16,10 @@
 
 namespace systole::iss {
 
-class IssDevice : public Device {
+class IssDevice : public Device, public Simulator {
  public:
-  explicit IssDevice(const DeviceOptions& options);
+  // chip: by place in the torus.
+  explicit IssDevice(const DeviceOptions& options, int chip = 0);
   // Adds the second core of the chip.
   void Join(IssDevice* second);
   // The cores of all chips of a device, row by row of its torus.
@@ -30,18 +30,19 @@ class IssDevice : public Device {
     kept_.push_back(std::move(core));
   }
 
-  const Preset& preset() const override { return iss_.state().preset; }
-  std::string backend() const override { return "iss"; }
   absl::Status Write(uint64_t addr, absl::Span<const uint8_t> bytes) override;
   absl::Status Read(uint64_t addr, absl::Span<uint8_t> bytes) override;
-  absl::Status Flip(const BitFlip& flip) override;
   absl::Status Start(const Program& program) override;
   // With check_races it can also return kFailedPrecondition with all violations
   // of the program rules; the program has still run to its end.
   absl::StatusOr<RunStats> Wait() override;
-  absl::Status Reset() override;
-  absl::Status ResetAll() override;
-  std::optional<FaultState> fault() const override { return iss_.fault(); }
+  absl::Status Reset(ResetScope scope) override;
+
+  absl::Status Flip(const BitFlip& flip) override;
+  absl::StatusOr<std::vector<LinkInfo>> Links() override;
+  absl::StatusOr<Waveform> Replay(const TraceOptions& trace) override;
+  absl::StatusOr<Waveform> ReplayAround(int run, uint64_t cycle,
+                                        const std::string& what) override;
 
   // For tests: the whole state, and the result of the race check.
   Iss& iss() { return iss_; }
@@ -50,6 +51,7 @@ class IssDevice : public Device {
   absl::Status CheckRange(uint64_t addr, size_t bytes) const;
   // Call after an access by the host.
   absl::Status CheckEcc(uint64_t addr, size_t bytes);
+  void ResetCore();
   // Executes the next descriptor of the running program.
   Iss::Event Advance();
   // The same; while the program waits for other cores, these run.
@@ -57,7 +59,6 @@ class IssDevice : public Device {
 
   DeviceOptions options_;
   Iss iss_;
-  const Program* running_ = nullptr;
   RunStats stats_;  // of the running program
   std::vector<std::unique_ptr<IssDevice>> kept_;
   std::vector<IssDevice*> others_;  // other cores of the chip or the device

@@ -17,7 +17,7 @@ namespace systole {
 namespace {
 
 std::atomic<int> g_started{0};
-thread_local Device* g_last = nullptr;
+thread_local Simulator* g_last = nullptr;
 
 std::string Variable(const char* name) {
   const char* const text = std::getenv(name);
@@ -90,38 +90,33 @@ absl::StatusOr<Environment> ReadEnvironment() {
 
 absl::StatusOr<DeviceOptions> CompleteOptions(DeviceOptions options,
                                               const Environment& environment) {
-  if (options.snapshots < 0 ||
-      (!options.waves.empty() && options.snapshots == 0)) {
+  SimulationOptions& simulation = options.simulation;
+  if (simulation.snapshots < 0 ||
+      (!simulation.waves.empty() && simulation.snapshots == 0)) {
     return absl::InvalidArgumentError(
         "waveforms of failures want a snapshot at least");
   }
-  if (options.waves.empty() && !environment.waves.empty() &&
-      options.snapshots == 0) {
-    options.snapshots = 1;
+  if (simulation.waves.empty() && !environment.waves.empty() &&
+      simulation.snapshots == 0) {
+    simulation.snapshots = 1;
   }
-  if (options.processes == 0 && options.torus.chips() > 1)
-    options.processes = environment.processes;
-  if (options.processes == 0) return options;
-  options.snapshots = 0;  // a copy of this process would not have the chips
-  options.waves.clear();
-  if (options.trace.layer.empty() &&
-      (!environment.trace || environment.trace->layer.empty()))
-    return options;
-  return absl::InvalidArgumentError(absl::StrCat(
-      options.processes,
-      " processes: a waveform of a layer is recorded where one process has all "
-      "chips; one of a window of cycles, or of a whole program, in any"));
+  if (simulation.processes == 0 && options.torus.chips() > 1)
+    simulation.processes = environment.processes;
+  if (simulation.processes == 0) return options;
+  simulation.snapshots = 0;  // a copy of this process would not have the chips
+  simulation.waves.clear();
+  return options;
 }
 
 int ProgramsStarted() { return g_started; }
 
-void SetLastStarted(Device* device) {
-  g_last = device;
+void SetLastStarted(Simulator* simulator) {
+  g_last = simulator;
   ++g_started;
 }
 
-void ForgetDevice(const Device* device) {
-  if (g_last == device) g_last = nullptr;
+void ForgetSimulator(const Simulator* simulator) {
+  if (g_last == simulator) g_last = nullptr;
 }
 
 absl::StatusOr<Waveform> ReplayLastProgram(const std::string& name) {

@@ -41,10 +41,9 @@ absl::StatusOr<DeviceOptions> CompleteOptions(DeviceOptions options,
 
 // Number of programs that this process has started on RTL devices.
 int ProgramsStarted();
-// SetLastStarted: `device` starts a program. ForgetDevice: `device` is
-// destroyed.
-void SetLastStarted(Device* device);
-void ForgetDevice(const Device* device);
+// SetLastStarted: `simulator` starts a program. ForgetSimulator: it ends.
+void SetLastStarted(Simulator* simulator);
+void ForgetSimulator(const Simulator* simulator);
 
 // Replays the end of the program that started last and writes the waveform into
 // the folder SYSTOLE_WAVES. kNotFound: no device of this thread has a snapshot.

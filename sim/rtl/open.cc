@@ -20,20 +20,21 @@ absl::StatusOr<Devices> OpenRtlDevices(const DeviceOptions& given, int cores) {
   const auto completed = CompleteOptions(given, *environment);
   if (!completed.ok()) return completed.status();
   const DeviceOptions& options = *completed;
+  const SimulationOptions& simulation = options.simulation;
   tb::Simulation::Options sim_options;
   sim_options.preset = options.preset;
-  sim_options.checked = options.checked;
-  sim_options.seed = options.seed;
-  sim_options.stall_rate = options.stall_rate;
-  sim_options.engine = options.engine;
-  sim_options.record_file = options.record_file;
-  sim_options.threads = options.threads;
-  sim_options.processes = options.processes;
-  sim_options.alone = options.alone && cores == 1;
+  sim_options.checked = simulation.checked;
+  sim_options.seed = simulation.seed;
+  sim_options.stall_rate = simulation.stall_rate;
+  sim_options.engine = simulation.engine;
+  sim_options.record_file = simulation.record_file;
+  sim_options.threads = simulation.threads;
+  sim_options.processes = simulation.processes;
+  sim_options.alone = simulation.alone && cores == 1;
   sim_options.columns = options.torus.columns;
   sim_options.rows = options.torus.rows;
-  sim_options.cables = options.cables;
-  sim_options.wire_errors = options.wire_errors;
+  sim_options.cables = simulation.cables;
+  sim_options.wire_errors = simulation.wire_errors;
   std::vector<uint32_t> firmware;
   if (!options.firmware.empty()) {
     auto image = scalar::ReadFirmware(

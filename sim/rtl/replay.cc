@@ -50,7 +50,7 @@ uint64_t Checksum(const std::vector<Retire>& retires, uint64_t before) {
 
 absl::Status RtlDevice::KeepStart(const Program& program) {
   while (!kept_.empty() &&
-         kept_.size() >= static_cast<size_t>(options_.snapshots))
+         kept_.size() >= static_cast<size_t>(options_.simulation.snapshots))
     kept_.pop_front();
   Kept kept;
   kept.run = runs_ - 1;
@@ -181,7 +181,7 @@ absl::StatusOr<Waveform> RtlDevice::ReplayAround(int run, uint64_t cycle,
 }
 
 void RtlDevice::ReplayFailure() {
-  if (options_.waves.empty()) return;
+  if (options_.simulation.waves.empty()) return;
   const int run = runs_ - 1;
   if (const auto& failed = sim_.core().failed()) {
     ReplayAround(run, failed->cycle - start_cycle_, "assertion")

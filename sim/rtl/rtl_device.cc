@@ -43,10 +43,13 @@ tb::CorePort PortOf(const Machine& machine, int number) {
 RtlDevice::RtlDevice(const DeviceOptions& options,
                      const Environment& environment,
                      std::shared_ptr<Machine> machine, int number)
-    : options_(options),
+    : Device(*FindPreset(options.preset), "rtl",
+             PortOf(*machine, number).chip(), this),
+      options_(options),
       machine_(std::move(machine)),
       number_(number),
-      folder_(options.waves.empty() ? environment.waves : options.waves),
+      folder_(options.simulation.waves.empty() ? environment.waves
+                                               : options.simulation.waves),
       process_trace_(environment.trace),
       sim_(PortOf(*machine_, number)) {
   machine_->Add(this);
@@ -54,7 +57,6 @@ RtlDevice::RtlDevice(const DeviceOptions& options,
       [this](int queue, uint32_t index, uint64_t cycle) {
         retires_.push_back(
             {static_cast<isa::Queue>(queue), index, cycle - start_cycle_});
-        if (tracer_) tracer_->OnRetire(index);
       },
       [this](uint64_t cycle) {
         if (options_.progress) options_.progress(cycle - start_cycle_);
@@ -63,7 +65,7 @@ RtlDevice::RtlDevice(const DeviceOptions& options,
 
 RtlDevice::~RtlDevice() {
   machine_->Remove(this);
-  ForgetDevice(this);
+  ForgetSimulator(this);
 }
 
 absl::Status RtlDevice::Identify() {
@@ -73,12 +75,13 @@ absl::Status RtlDevice::Identify() {
     return absl::InternalError(absl::StrCat("the model says preset ", *id,
                                             ", asked was ", preset().id));
   }
+  const SimulationOptions& simulation = options_.simulation;
   const size_t core = number_;
-  if (core < options_.probes.size() && options_.probes[core] != nullptr) {
+  if (core < simulation.probes.size() && simulation.probes[core] != nullptr) {
     absl::Status status =
-        sim_.core().SetProbe(sim_.number(), options_.probes[core]);
+        sim_.core().SetProbe(sim_.number(), simulation.probes[core]);
     const bool missing =
-        absl::IsUnimplemented(status) && options_.probe_may_miss;
+        absl::IsUnimplemented(status) && simulation.probe_may_miss;
     if (!status.ok() && !missing) return status;
   }
   return absl::OkStatus();
@@ -133,21 +136,12 @@ absl::Status RtlDevice::Flip(const BitFlip& flip) {
 }
 
 absl::Status RtlDevice::Start(const Program& program) {
-  if (running_ != nullptr)
-    return absl::FailedPreconditionError(
-        "a program is running: call Wait first");
-  if (fault_)
-    return absl::FailedPreconditionError(
-        "the device is frozen by a fault: call Reset first");
+  if (absl::Status s = CheckStart(program); !s.ok()) return s;
   if (queue_ == nullptr && preset().chip.smem_bytes != 0)
     return absl::FailedPreconditionError(
-        "the core has not booted since its device was reset: call ResetAll");
-  if (program.preset != preset().name) {
-    return absl::FailedPreconditionError(
-        absl::StrFormat("program made for preset '%s', device is '%s'",
-                        program.preset, preset().name));
-  }
-  for (const BitFlip& flip : std::exchange(options_.flips, {}))
+        "the core has not booted since its device was reset: reset the device "
+        "(ResetScope::kDevice)");
+  for (const BitFlip& flip : std::exchange(options_.simulation.flips, {}))
     if (absl::Status s = Flip(flip); !s.ok()) return s;
   written_ = false;  // while a program runs, a bit flip takes effect at once
   const std::pair<uint32_t, uint64_t> words[] = {
@@ -166,17 +160,18 @@ absl::Status RtlDevice::Start(const Program& program) {
   retires_.clear();
   start_cycle_ = sim_.core().cycles();
   const int run = runs_++;
-  if (options_.snapshots > 0) {
+  if (options_.simulation.snapshots > 0) {
     absl::Status status = KeepStart(program);
     if (!status.ok()) return status;
   }
   const bool of_process =
       process_trace_ && process_trace_->run == ProgramsStarted();
   SetLastStarted(this);
-  if (of_process ||
-      (!options_.trace.file.empty() && run == options_.trace.run &&
-       number_ == options_.trace.core)) {
-    tracer_.emplace(sim_, of_process ? *process_trace_ : options_.trace,
+  if (of_process || (!options_.simulation.trace.file.empty() &&
+                     run == options_.simulation.trace.run &&
+                     number_ == options_.simulation.trace.core)) {
+    tracer_.emplace(sim_,
+                    of_process ? *process_trace_ : options_.simulation.trace,
                     program, start_cycle_);
     absl::Status status = tracer_->Open();
     if (!status.ok()) {
@@ -218,7 +213,7 @@ absl::StatusOr<RunStats> RtlDevice::Finish(const Program& program,
   if (status.ok() && fault_) {
     status = FaultStatus(program, *fault_);
     if (fault_->cause == isa::Fault::kLinkDown && machine_->linked()) {
-      const auto link = machine_->DownOf(sim_.chip());
+      const auto link = machine_->DownOf(chip());
       if (link.ok() && !link->empty())
         status = absl::Status(status.code(),
                               absl::StrCat(status.message(), "; ", *link));
@@ -247,7 +242,7 @@ absl::StatusOr<RunStats> RtlDevice::Finish(const Program& program,
     if (fault_) return FaultStatus(program, *fault_);
   }
   if (machine_->linked()) {
-    auto links = machine_->CountsOf(sim_.chip());
+    auto links = machine_->CountsOf(chip());
     if (!links.ok()) return links.status();
     stats.links = *std::move(links);
   }
@@ -256,7 +251,8 @@ absl::StatusOr<RunStats> RtlDevice::Finish(const Program& program,
   return stats;
 }
 
-absl::Status RtlDevice::Reset() {
+absl::Status RtlDevice::Reset(ResetScope scope) {
+  if (scope == ResetScope::kDevice) return machine_->Reset();
   running_ = nullptr;
   absl::Status status = CancelLaunch();
   if (status.ok()) status = SoftReset();
@@ -281,7 +277,7 @@ absl::Status RtlDevice::AwaitReset() {
   return absl::InternalError(absl::StrCat(
       "rtl: the core does not come out of its reset: its memory or its links "
       "have accesses in flight",
-      machine_->linked() ? "; ResetAll resets the links, too" : ""));
+      machine_->linked() ? "; ResetScope::kDevice resets the links, too" : ""));
 }
 
 // Error text for a failed assertion. It names the oldest descriptor in flight

@@ -25,7 +25,7 @@
 
 namespace systole {
 
-class RtlDevice : public Device {
+class RtlDevice : public Device, public Simulator {
  public:
   // number: of the core, as Device::OpenCores returns them.
   RtlDevice(const DeviceOptions& options, const Environment& environment,
@@ -44,22 +44,16 @@ class RtlDevice : public Device {
   absl::Status SoftReset();
   absl::Status AwaitReset();  // of one that has begun
 
-  const Preset& preset() const override { return sim_.preset(); }
-  std::string backend() const override { return "rtl"; }
   absl::Status Write(uint64_t addr, absl::Span<const uint8_t> bytes) override;
   absl::Status Read(uint64_t addr, absl::Span<uint8_t> bytes) override;
-  absl::Status Flip(const BitFlip& flip) override;
   absl::Status Start(const Program& program) override;
   absl::StatusOr<RunStats> Wait() override;
-  absl::Status Reset() override;
-  absl::Status ResetAll() override { return machine_->Reset(); }
-  std::optional<FaultState> fault() const override { return fault_; }
-  int chip() const override { return sim_.chip(); }
-  absl::StatusOr<std::vector<LinkInfo>> Links() override {
-    return machine_->LinksOf(sim_.chip());
-  }
+  absl::Status Reset(ResetScope scope) override;
 
-  int runs() const override { return runs_; }
+  absl::Status Flip(const BitFlip& flip) override;
+  absl::StatusOr<std::vector<LinkInfo>> Links() override {
+    return machine_->LinksOf(chip());
+  }
   absl::StatusOr<Waveform> Replay(const TraceOptions& trace) override;
   absl::StatusOr<Waveform> ReplayAround(int run, uint64_t cycle,
                                         const std::string& what) override;
@@ -118,12 +112,9 @@ class RtlDevice : public Device {
   // SMEM errors, from the last completion: number corrected since boot, address
   // of the last one, and how many of them ReadEcc has reported.
   uint32_t smem_corrected_ = 0, smem_last_ = 0, smem_told_ = 0;
-  const Program* running_ = nullptr;
-  int runs_ = 0;
   uint64_t start_cycle_ = 0;
   double start_cpu_ = 0;
   std::vector<Retire> retires_;
-  std::optional<FaultState> fault_;
   std::optional<Tracer> tracer_;
   std::deque<Kept> kept_;
 };

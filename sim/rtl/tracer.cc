@@ -4,6 +4,8 @@
 #include "sim/rtl/tracer.h"
 
 #include <array>
+#include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
@@ -16,8 +18,7 @@ namespace systole {
 namespace {
 
 constexpr uint64_t kForever = tb::ObservedCore::kForever;
-constexpr size_t kBefore = 4;    // descriptors before the layer, per queue
-constexpr uint64_t kAfter = 64;  // cycles recorded after the layer's end
+constexpr size_t kBefore = 4;  // descriptors before the layer, per queue
 
 // Finds the layer by name or by number.
 absl::StatusOr<int> FindLayer(const Program& program, const std::string& text) {
@@ -52,33 +53,36 @@ absl::Status Tracer::Open() {
         absl::StrFormat("a waveform of cycles %d to %d: there are none",
                         options_.from, options_.to));
   }
+  tb::LayerPlan layer;
   if (!options_.layer.empty()) {
-    if (absl::Status s = PlanLayer(); !s.ok()) return s;
+    auto plan = PlanLayer();
+    if (!plan.ok()) return plan.status();
+    layer = *std::move(plan);
   }
-  if (absl::Status s = core_.OpenTrace(options_.file, start_); !s.ok())
-    return s;
-  if (wanted_.empty()) {
+  tb::ObservedCore& chip = core_.core();
+  if (absl::Status s = chip.OpenTrace(options_.file, start_); !s.ok()) return s;
+  if (layer_ < 0) {
     const bool open_end = options_.to > kForever - start_;
-    core_.RecordTrace(start_ + options_.from,
-                      open_end ? kForever : start_ + options_.to);
-  } else if (begins_.empty()) {
-    core_.RecordTrace(start_, kForever);
-    recording_ = true;
+    chip.RecordTrace(start_ + options_.from,
+                     open_end ? kForever : start_ + options_.to);
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
+  if (layer.begins.empty()) chip.RecordTrace(start_, kForever);
+  return core_.RecordLayer(std::move(layer));
 }
 
 // The recording begins at the completion of one of the last kBefore descriptors
 // before the layer's first one in the same queue. The first one has not started
 // by then, unless more descriptors were in flight. Loads do not count when the
 // layer has other work: its weights may be loaded long before its turn.
-absl::Status Tracer::PlanLayer() {
+absl::StatusOr<tb::LayerPlan> Tracer::PlanLayer() {
   const auto layer = FindLayer(program_, options_.layer);
   if (!layer.ok()) return layer.status();
   layer_ = *layer;
   const size_t count = program_.descriptors.size();
-  wanted_.assign(count, false);
-  begins_.assign(count, false);
+  tb::LayerPlan plan;
+  plan.wanted.assign(count, false);
+  plan.begins.assign(count, false);
   const bool only_loads = absl::c_none_of(
       program_.descriptors, [this](const isa::Descriptor& descriptor) {
         const isa::Header header = isa::Halt::Decode(descriptor).header;
@@ -93,45 +97,36 @@ absl::Status Tracer::PlanLayer() {
     if (op == nullptr || op->queue == isa::Queue::kNone) continue;
     const size_t queue = static_cast<size_t>(op->queue);
     if (header.tag == layer_) {
-      wanted_[i] = true;
-      ++left_;
+      plan.wanted[i] = true;
       if (!only_loads && !Works(header)) continue;
-      begins_[i] = true;
+      plan.begins[i] = true;
       const size_t size = before[queue].size();
       if (!reached && size < kBefore) from_start = true;
       for (size_t b = 1; !reached && b <= kBefore && b <= size; ++b)
-        begins_[before[queue][size - b]] = true;
+        plan.begins[before[queue][size - b]] = true;
       reached = true;
     }
     before[queue].push_back(i);
   }
-  if (left_ == 0) {
+  if (!absl::c_linear_search(plan.wanted, true)) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "no descriptor of layer '%s' to trace", options_.layer));
   }
-  if (from_start) begins_.clear();
-  return absl::OkStatus();
-}
-
-void Tracer::OnRetire(uint32_t index) {
-  if (wanted_.empty() || index >= wanted_.size()) return;
-  if (!recording_ && begins_[index]) {
-    core_.RecordTrace(now(), kForever);
-    recording_ = true;
-  }
-  if (wanted_[index] && --left_ == 0) core_.RecordTrace(0, now() + kAfter);
+  if (from_start) plan.begins.clear();
+  return plan;
 }
 
 absl::Status Tracer::Close() {
-  absl::Status status = core_.CloseTrace();
+  absl::Status status = core_.core().CloseTrace();
+  if (layer_ >= 0) status.Update(core_.RecordLayer({}));
   if (absl::IsOutOfRange(status)) {
     return absl::OutOfRangeError(absl::StrFormat(
         "%s: nothing to record: the program ended after %d cycles",
-        options_.file, now() - start_));
+        options_.file, core_.core().cycles() - start_));
   }
   if (!status.ok()) return status;
   const auto view = waves::WriteViews(options_.file, program_, layer_,
-                                      options_.mark, number_);
+                                      options_.mark, core_.number());
   if (!view.ok()) return view.status();
   view_ = *view;
   return absl::OkStatus();

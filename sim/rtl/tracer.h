@@ -6,7 +6,6 @@
 //
 //   Tracer tracer(port, options, *program, start);  // before the start
 //   status = tracer.Open();
-//   tracer.OnRetire(index);   // at each completion
 //   status = tracer.Close();  // after the end
 
 #ifndef SYSTOLE_SIM_RTL_TRACER_H_
@@ -14,9 +13,11 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "systole/device.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "systole/program.h"
+#include "systole/simulator.h"
 #include "verif/tb/core_port.h"
 
 namespace systole {
@@ -27,36 +28,24 @@ class Tracer {
   // of the waveform.
   Tracer(const tb::CorePort& core, const TraceOptions& options,
          const Program& program, uint64_t start)
-      : core_(core.core()),
-        number_(core.number()),
-        options_(options),
-        program_(program),
-        start_(start) {}
+      : core_(core), options_(options), program_(program), start_(start) {}
 
   // kInvalidArgument: no such layer, or an empty window; kUnavailable: the file
   // cannot be written.
   absl::Status Open();
-  void OnRetire(uint32_t index);
   // Also writes the views. Errors are those of CoreModel::CloseTrace.
   absl::Status Close();
   // Path of the GTKWave save file; valid after Close.
   const std::string& view() const { return view_; }
 
  private:
-  absl::Status PlanLayer();
-  uint64_t now() const { return core_.cycles(); }
+  absl::StatusOr<tb::LayerPlan> PlanLayer();
 
-  tb::ObservedCore& core_;  // the chip
-  const int number_;        // number of its core
+  const tb::CorePort core_;
   const TraceOptions options_;
   const Program& program_;
   const uint64_t start_;
-  int layer_ = -1;
-  // begins_: completions at which the recording of a layer begins. wanted_: the
-  // layer's own descriptors.
-  std::vector<bool> begins_, wanted_;
-  size_t left_ = 0;
-  bool recording_ = false;
+  int layer_ = -1;  // its number; -1: no layer
   std::string view_;
 };
 

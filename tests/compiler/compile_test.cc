@@ -176,7 +176,7 @@ class DigitsNetwork : public testing::Test {
     EXPECT_TRUE(expected.ok()) << expected.status();
     DeviceOptions options;
     options.preset = preset;
-    options.check_races = races;
+    options.simulation.check_races = races;
     auto device = Device::Open("iss", options);
     EXPECT_TRUE(device.ok()) << device.status();
     const auto run =

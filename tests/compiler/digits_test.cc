@@ -39,7 +39,7 @@ TEST(Digits, EveryLayerBitExactEveryDigitRight) {
   ASSERT_TRUE(expected.ok()) << expected.status();
   DeviceOptions options;
   options.preset = g_preset;
-  options.check_races = true;
+  options.simulation.check_races = true;
   const auto device = Device::Open(g_backend, options);
   ASSERT_TRUE(device.ok()) << device.status();
   const auto run =

@@ -158,10 +158,12 @@ void Check(Device& device, const compiler::FloatMatmulSpec& spec,
 std::unique_ptr<Device> OpenDevice(uint64_t seed) {
   DeviceOptions options;
   options.preset = g_preset;
-  options.seed = seed;
-  options.check_races = true;
-  options.checked = g_preset == "mini";  // the others only have a fast model
-  options.stall_rate = seed % 4 == 0 ? 0 : static_cast<int>(seed % 61);
+  options.simulation.seed = seed;
+  options.simulation.check_races = true;
+  options.simulation.checked =
+      g_preset == "mini";  // the others only have a fast model
+  options.simulation.stall_rate =
+      seed % 4 == 0 ? 0 : static_cast<int>(seed % 61);
   auto device = Device::Open(g_backend, options);
   EXPECT_TRUE(device.ok()) << device.status();
   return device.ok() ? *std::move(device) : nullptr;

@@ -39,7 +39,7 @@ class ImageLoop : public ::testing::TestWithParam<const char*> {
                                   const std::vector<uint8_t>& images) {
     DeviceOptions options;
     options.preset = GetParam();
-    options.check_races = true;
+    options.simulation.check_races = true;
     auto device = Device::Open("iss", options);
     EXPECT_TRUE(device.ok()) << device.status();
     EXPECT_TRUE((*device)->Load(program).ok());

@@ -194,7 +194,7 @@ TEST(Additions, JoinTheLayerBefore) {
   const auto expected = tools::GoldenTensors(network, input, false);
   ASSERT_TRUE(expected.ok()) << expected.status();
   DeviceOptions device_options;
-  device_options.check_races = true;
+  device_options.simulation.check_races = true;
   auto device = Device::Open("iss", device_options);
   ASSERT_TRUE(device.ok());
   std::vector<int64_t> cycles;

@@ -30,7 +30,7 @@ void Check(const Program& program, const model::Network& network, int64_t batch,
   ASSERT_TRUE(expected.ok()) << expected.status();
   DeviceOptions options;
   options.preset = g_preset;
-  options.check_races = true;
+  options.simulation.check_races = true;
   auto device = Device::Open(g_backend, options);
   ASSERT_TRUE(device.ok()) << device.status();
   const auto run =
@@ -85,7 +85,7 @@ TEST(PresetTest, ASegmentThatTheCoreHasNotIsIllegal) {
                   testing::HasSubstr("illegal_descriptor"))
           << s;
     }
-    ASSERT_TRUE((*device)->Reset().ok());
+    ASSERT_TRUE((*device)->Reset(ResetScope::kCore).ok());
   }
 }
 

@@ -32,9 +32,9 @@ std::string g_trace;               // waveform
 constexpr int64_t kWork = 150000;  // products a case, about
 
 void AddOptions(DeviceOptions* options) {
-  if (g_stall >= 0) options->stall_rate = g_stall;
-  options->checked = g_checked != 0;
-  options->trace.file = g_trace;
+  if (g_stall >= 0) options->simulation.stall_rate = g_stall;
+  options->simulation.checked = g_checked != 0;
+  options->simulation.trace.file = g_trace;
 }
 
 TEST(Random, GoldenEqualsDevice) {
@@ -58,9 +58,10 @@ TEST(Random, GoldenEqualsDevice) {
     ASSERT_TRUE(expected.ok()) << expected.status();
     DeviceOptions options;
     options.preset = g_preset;
-    options.seed = seed;
-    options.check_races = true;
-    options.stall_rate = seed % 4 == 0 ? 0 : static_cast<int>(seed % 97);
+    options.simulation.seed = seed;
+    options.simulation.check_races = true;
+    options.simulation.stall_rate =
+        seed % 4 == 0 ? 0 : static_cast<int>(seed % 97);
     AddOptions(&options);
     auto device = Device::Open(g_backend, options);
     ASSERT_TRUE(device.ok()) << device.status();
@@ -83,9 +84,9 @@ TEST(Random, ProgramsFollowEachOther) {
   options.preset = g_preset;
   const uint64_t first = testing_options::FirstSeed();
   testing_options::StartCase(first);
-  options.seed = first;
-  options.check_races = true;
-  options.stall_rate = 10;
+  options.simulation.seed = first;
+  options.simulation.check_races = true;
+  options.simulation.stall_rate = 10;
   AddOptions(&options);
   auto device = Device::Open(g_backend, options);
   ASSERT_TRUE(device.ok()) << device.status();

@@ -45,7 +45,7 @@ class SeededFault : public testing::Test {
   absl::StatusOr<tools::CheckedRun> Run(const Program& program) {
     DeviceOptions options;
     options.preset = "nano";
-    options.check_races = true;
+    options.simulation.check_races = true;
     auto device = Device::Open("iss", options);
     if (!device.ok()) return device.status();
     return tools::RunChecked(**device, program, network_, input_, expected_);

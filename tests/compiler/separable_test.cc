@@ -154,8 +154,8 @@ TEST(Separable, GoldenEqualsDevice) {
     ASSERT_TRUE(expected.ok()) << expected.status();
     DeviceOptions options;
     options.preset = g_preset;
-    options.seed = seed;
-    options.check_races = true;
+    options.simulation.seed = seed;
+    options.simulation.check_races = true;
     auto device = Device::Open(g_backend, options);
     ASSERT_TRUE(device.ok()) << device.status();
     const auto run = tools::RunChecked(**device, *program, made.network,

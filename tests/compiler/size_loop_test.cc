@@ -51,7 +51,7 @@ absl::StatusOr<tools::CheckedRun> RunOn(
     const std::vector<tools::ExpectedTensor>& expected) {
   DeviceOptions options;
   options.preset = g_preset;
-  options.check_races = true;
+  options.simulation.check_races = true;
   auto device = Device::Open(g_backend, options);
   if (!device.ok()) return device.status();
   return tools::RunChecked(**device, program, network, input, expected);

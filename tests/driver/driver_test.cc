@@ -112,7 +112,7 @@ TEST(Driver, Allocate) {
 TEST(Driver, RunAProgram) {
   std::vector<uint64_t> progress;
   DeviceOptions options;
-  options.check_races = true;
+  options.simulation.check_races = true;
   options.progress = [&](uint64_t done) { progress.push_back(done); };
   auto device = OpenIss(options);
   absl::StatusOr<RunStats> stats = device->Run(CopyProgram());
@@ -140,8 +140,24 @@ TEST(Driver, StopEndsAProgram) {
   EXPECT_EQ(status.message(),
             "iss: the program was stopped after 1 descriptors");
   stop = false;
-  ASSERT_TRUE(device->Reset().ok());
+  ASSERT_TRUE(device->Reset(ResetScope::kCore).ok());
   EXPECT_TRUE(device->Run(CopyProgram()).ok());
+}
+
+TEST(Driver, TheSimulatorBehindADevice) {
+  auto device = OpenIss();
+  Simulator* const simulator = device->simulator();
+  ASSERT_NE(simulator, nullptr);
+  EXPECT_EQ(simulator->runs(), 0);
+  ASSERT_TRUE(device->Run(CopyProgram()).ok());
+  EXPECT_EQ(simulator->runs(), 1);
+  ASSERT_TRUE(simulator->Flip({0x803, 10}).ok());
+  std::vector<uint8_t> bytes(8);
+  ASSERT_TRUE(device->Read(0x800, absl::MakeSpan(bytes)).ok());
+  EXPECT_EQ(bytes, std::vector<uint8_t>({1, 2 ^ 4, 3, 4, 5, 6, 7, 8}));
+  EXPECT_TRUE(absl::IsUnimplemented(simulator->Links().status()));
+  EXPECT_TRUE(absl::IsUnimplemented(simulator->Replay({}).status()));
+  EXPECT_TRUE(absl::IsNotFound(simulator->waveform().status()));
 }
 
 TEST(Driver, OrderOfCalls) {
@@ -158,7 +174,7 @@ TEST(Driver, OrderOfCalls) {
             absl::StatusCode::kFailedPrecondition);
   ASSERT_TRUE(device->Start(program).ok())
       << "a second run needs no second load";
-  ASSERT_TRUE(device->Reset().ok());
+  ASSERT_TRUE(device->Reset(ResetScope::kCore).ok());
   EXPECT_EQ(device->Wait().status().code(),
             absl::StatusCode::kFailedPrecondition)
       << "the reset ended it";
@@ -258,7 +274,7 @@ TEST(Driver, FaultsNameTheDescriptor) {
   EXPECT_EQ(device->fault()->cause, isa::Fault::kUbRange);
   EXPECT_EQ(device->Start(program).code(),
             absl::StatusCode::kFailedPrecondition);
-  ASSERT_TRUE(device->Reset().ok());
+  ASSERT_TRUE(device->Reset(ResetScope::kCore).ok());
   EXPECT_FALSE(device->fault().has_value());
   EXPECT_TRUE(device->Run(CopyProgram()).ok()) << "usable again";
 
@@ -286,7 +302,7 @@ TEST(Driver, UnmetWaitSaysWhichFlag) {
 
 TEST(Driver, RacesAreErrorsWhenChecked) {
   DeviceOptions options;
-  options.check_races = true;
+  options.simulation.check_races = true;
   auto device = OpenIss(options);
   Program program = CopyProgram();
   isa::PutBits(program.descriptors[1], 32, 32, 0);

@@ -42,10 +42,10 @@ struct Result {
 DeviceOptions OptionsOf(const std::string& engine, uint64_t seed) {
   DeviceOptions options;
   options.preset = g_preset;
-  options.engine = engine;
-  options.seed = seed;
+  options.simulation.engine = engine;
+  options.simulation.seed = seed;
   // Of mini there is only the model with random initial values.
-  options.checked = engine == "verilator" && g_preset == "mini";
+  options.simulation.checked = engine == "verilator" && g_preset == "mini";
   return options;
 }
 
@@ -162,7 +162,7 @@ TEST(Engines, RandomPrograms) {
     ASSERT_TRUE(p.ok()) << p.status();
     DeviceOptions options;
     options.preset = g_preset;
-    options.seed = seed + 1000;
+    options.simulation.seed = seed + 1000;
     auto simulator = Device::Open("iss", options);
     ASSERT_TRUE(simulator.ok()) << simulator.status();
     const auto expected = RunProgram(**simulator, *p);

@@ -27,8 +27,8 @@ absl::Status Record(const char* file) {
   if (!expected.ok()) return expected.status();
   DeviceOptions options;
   options.preset = "nano";
-  options.engine = "record";
-  options.record_file = file;
+  options.simulation.engine = "record";
+  options.simulation.record_file = file;
   auto device = Device::Open("rtl", options);
   if (!device.ok()) return device.status();
   const auto run =

@@ -146,6 +146,7 @@ TEST(Board, MemoryAndRegisters) {
   auto device = Open(board, kPreset);
   ASSERT_TRUE(device.ok()) << device.status();
   EXPECT_EQ((*device)->preset().name, kPreset);
+  EXPECT_EQ((*device)->simulator(), nullptr);
   // Bounds of banks, rows and the memory; odd addresses and lengths.
   const uint64_t capacity = (*device)->preset().memory_bytes();
   for (const auto& [address, size] : std::vector<std::pair<uint64_t, size_t>>{

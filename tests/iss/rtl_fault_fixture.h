@@ -38,7 +38,7 @@ class RtlFaultTest : public ::testing::Test {
   void SetUp() override {
     DeviceOptions options;
     options.preset = std::string(preset_.name);
-    options.checked = options.check_races = true;
+    options.simulation.checked = options.simulation.check_races = true;
     options.watchdog = 3000;
     auto rtl = Device::Open("rtl", options);
     ASSERT_TRUE(rtl.ok()) << rtl.status();
@@ -157,7 +157,7 @@ class RtlFaultTest : public ::testing::Test {
           counters.vectors > max_beats_;
       if (!iss_->fault() && too_long) continue;
       if (OverwritesItself()) {
-        ASSERT_TRUE(iss_->Reset().ok());
+        ASSERT_TRUE(iss_->Reset(ResetScope::kCore).ok());
         continue;
       }
       ASSERT_TRUE(rtl_->Write(0, memory_).ok());
@@ -175,8 +175,8 @@ class RtlFaultTest : public ::testing::Test {
                                              << rtl_status;
         ++faults;
         ++causes[static_cast<int>(want.cause)];
-        ASSERT_TRUE(iss_->Reset().ok());
-        ASSERT_TRUE(rtl_->Reset().ok());
+        ASSERT_TRUE(iss_->Reset(ResetScope::kCore).ok());
+        ASSERT_TRUE(rtl_->Reset(ResetScope::kCore).ok());
       } else {
         ASSERT_TRUE(rtl_status.ok()) << rtl_status;
         if (!IsDefined(what)) continue;

@@ -65,7 +65,7 @@ runtime::TransferCounts CountsOf(int32_t turns, int64_t& program_bytes) {
   EXPECT_TRUE(module.ok()) << module.status();
   runtime::CoreOptions options;
   options.preset = "mini";
-  options.check_races = true;
+  options.device.simulation.check_races = true;
   runtime::Core core(options);
   runtime::ArrayProducts products(core, /*host_operators=*/false);
   runtime::KernelExecutor executor(core, products);

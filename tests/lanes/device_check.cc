@@ -100,7 +100,7 @@ DeviceCheck::DeviceCheck(const std::string& preset,
   runtime::ClientOptions options;
   options.preset = preset;
   options.backend = backend;
-  options.check_races = backend == "iss";
+  options.device.simulation.check_races = backend == "iss";
   absl::StatusOr<std::unique_ptr<runtime::Client>> client =
       runtime::Client::Create(options);
   EXPECT_TRUE(client.ok()) << client.status();

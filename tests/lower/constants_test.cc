@@ -46,7 +46,7 @@ void RunAndCheck(const std::string& statements, const char* preset,
   ASSERT_TRUE(model.ok()) << model.status() << statements;
   DeviceOptions device_options;
   device_options.preset = preset;
-  device_options.check_races = true;
+  device_options.simulation.check_races = true;
   const auto device = Device::Open("iss", device_options);
   ASSERT_TRUE(device.ok()) << device.status();
   std::vector<ir::Literal> inputs;

@@ -52,7 +52,7 @@ TEST_P(DeviceTest, EqualsReferenceKernels) {
 
   DeviceOptions device_options;
   device_options.preset = g_preset;
-  device_options.check_races = g_backend == "iss";
+  device_options.simulation.check_races = g_backend == "iss";
   auto device = Device::Open(g_backend, device_options);
   ASSERT_TRUE(device.ok()) << device.status();
   runtime::Runner runner(**device, *model);

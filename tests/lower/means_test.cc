@@ -147,7 +147,7 @@ void RunOn(const Case& k, const std::string& name, int64_t batch, uint64_t seed,
 std::unique_ptr<Device> Open(const std::string& preset) {
   DeviceOptions options;
   options.preset = preset;
-  options.check_races = g_backend == "iss";
+  options.simulation.check_races = g_backend == "iss";
   auto device = Device::Open(g_backend, options);
   EXPECT_TRUE(device.ok()) << device.status();
   return *std::move(device);

@@ -107,7 +107,7 @@ void RunCase(const runtime::Source& source, uint64_t seed, Device& device) {
 TEST(RandomGraphs, GoldenEqualsDevice) {
   DeviceOptions device_options;
   device_options.preset = g_preset;
-  device_options.check_races = g_backend == "iss";
+  device_options.simulation.check_races = g_backend == "iss";
   auto device = Device::Open(g_backend, device_options);
   ASSERT_TRUE(device.ok()) << device.status();
   std::map<std::string, int> units, refused;
@@ -183,7 +183,7 @@ TEST(RandomGraphs, GoldenEqualsDevice) {
 TEST(Extrema, OfTwoTensors) {
   DeviceOptions device_options;
   device_options.preset = g_preset;
-  device_options.check_races = g_backend == "iss";
+  device_options.simulation.check_races = g_backend == "iss";
   auto device = Device::Open(g_backend, device_options);
   ASSERT_TRUE(device.ok()) << device.status();
   std::vector<int8_t> a, b, highest, lowest;

@@ -28,7 +28,7 @@ TEST(RecurrentDeviceTest, LstmEqualsReferenceKernels) {
   const Preset& preset = *FindPreset("nano");
   DeviceOptions options;
   options.preset = "nano";
-  options.check_races = true;
+  options.simulation.check_races = true;
   auto device = Device::Open("iss", options);
   ASSERT_TRUE(device.ok()) << device.status();
   int cases = 0;

@@ -74,8 +74,8 @@ void Compare(const char* name, int stall_rate, int64_t seeds, int first) {
   relay.to = &before;
   DeviceOptions options;
   options.preset = name;
-  options.stall_rate = stall_rate;
-  options.probes = {&relay};
+  options.simulation.stall_rate = stall_rate;
+  options.simulation.probes = {&relay};
   const auto device = Device::Open("rtl", options);
   ASSERT_TRUE(device.ok()) << device.status();
   uint64_t waits = 0, full = 0;

@@ -38,8 +38,8 @@ class Bench {
   explicit Bench(const std::string& preset, int stall_rate = 0) {
     DeviceOptions options;
     options.preset = preset;
-    options.stall_rate = stall_rate;
-    options.probes = {&relay_};
+    options.simulation.stall_rate = stall_rate;
+    options.simulation.probes = {&relay_};
     device_ = Device::Open("rtl", options);
   }
 

@@ -117,8 +117,8 @@ TEST(Recording, ABuildWithoutAProbeSaysSo) {
   } sink;
   DeviceOptions options;
   options.preset = "nano";
-  options.checked = true;
-  options.probes = {&sink};
+  options.simulation.checked = true;
+  options.simulation.probes = {&sink};
   EXPECT_EQ(Device::Open("iss", options).status().code(),
             absl::StatusCode::kInvalidArgument);
   const auto device = Device::Open("rtl", options);

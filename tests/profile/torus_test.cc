@@ -49,7 +49,7 @@ class TorusProbeTest : public TorusTest {
     DeviceOptions options;
     for (const Program& program : programs_) {
       seen_.push_back(std::make_unique<Seen>(&program));
-      options.probes.push_back(seen_.back().get());
+      options.simulation.probes.push_back(seen_.back().get());
     }
     seen_[0]->lost = lost;
     Open(2, 1, options);

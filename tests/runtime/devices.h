@@ -24,7 +24,7 @@ inline std::unique_ptr<Client> MakeClient(int devices) {
   ClientOptions options;
   options.preset = g_preset;
   options.backend = g_backend;
-  options.check_races = options.backend == "iss";
+  options.device.simulation.check_races = options.backend == "iss";
   options.devices = devices;
   auto client = Client::Create(options);
   EXPECT_TRUE(client.ok()) << client.status();

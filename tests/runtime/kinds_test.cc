@@ -43,7 +43,7 @@ void RunOn(const std::string& preset, const import::Kind& kind, int batch,
   EXPECT_EQ(model->batch(), batch);
   DeviceOptions device_options;
   device_options.preset = preset;
-  device_options.check_races = true;
+  device_options.simulation.check_races = true;
   auto device = Device::Open("iss", device_options);
   ASSERT_TRUE(device.ok()) << device.status();
   Runner runner(**device, *model);

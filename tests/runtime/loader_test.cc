@@ -64,7 +64,7 @@ Sample Make(const char* text, int64_t batch, bool keep = true) {
 std::unique_ptr<Device> OpenNano() {
   DeviceOptions options;
   options.preset = "nano";
-  options.check_races = g_backend == "iss";
+  options.simulation.check_races = g_backend == "iss";
   auto device = Device::Open(g_backend, options);
   EXPECT_TRUE(device.ok()) << device.status();
   return *std::move(device);

@@ -54,7 +54,7 @@ CompiledModel Compiled(const Source& source, int64_t batch = 1) {
 std::unique_ptr<Device> OpenIss() {
   DeviceOptions options;
   options.preset = "nano";
-  options.check_races = true;
+  options.simulation.check_races = true;
   return *Device::Open("iss", options);
 }
 

@@ -150,7 +150,7 @@ class Networks : public testing::TestWithParam<Network> {};
 std::unique_ptr<Device> Open(const char* preset) {
   DeviceOptions options;
   options.preset = preset;
-  options.check_races = true;
+  options.simulation.check_races = true;
   auto device = Device::Open("iss", options);
   EXPECT_TRUE(device.ok()) << device.status();
   return *std::move(device);

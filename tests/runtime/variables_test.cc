@@ -63,7 +63,7 @@ Stream Make() {
 std::unique_ptr<systole::Device> OpenNano() {
   DeviceOptions options;
   options.preset = "nano";
-  options.check_races = true;
+  options.simulation.check_races = true;
   auto device = systole::Device::Open("iss", options);
   EXPECT_TRUE(device.ok()) << device.status();
   return *std::move(device);

@@ -261,8 +261,8 @@ TEST_F(AllReduceTest, ScattersAndGathers) {
 // Stalls and spoilt wires change no bit.
 TEST_F(AllReduceTest, StallsAndSpoiltWires) {
   DeviceOptions options;
-  options.stall_rate = 40;
-  options.wire_errors = g_backend == "rtl" ? 40 : 0;
+  options.simulation.stall_rate = 40;
+  options.simulation.wire_errors = g_backend == "rtl" ? 40 : 0;
   Open(2, 2, options);
   Check({Operation::kSum, Type::kFloat32, {6000}, {0, 1, 2, 3, 4, 5, 6, 7}, 2});
   Check({Operation::kSum,

@@ -23,7 +23,7 @@ class DeviceTest : public ::testing::TestWithParam<const char*> {
  protected:
   std::unique_ptr<Device> Open(DeviceOptions options = {}) {
     options.preset = "nano";
-    options.checked = true;
+    options.simulation.checked = true;
     auto device = Device::Open(GetParam(), options);
     EXPECT_TRUE(device.ok()) << device.status();
     return device.ok() ? std::move(*device) : nullptr;
@@ -203,10 +203,10 @@ TEST_P(DeviceTest, SamplesItsCounters) {
 TEST_P(DeviceTest, RandomStallsChangeNoResult) {
   for (uint32_t seed = 1; seed <= 8; ++seed) {
     DeviceOptions options;
-    options.seed = seed;
-    options.stall_rate = 40 * static_cast<int>(seed % 5);
-    SCOPED_TRACE(::testing::Message()
-                 << "seed " << seed << " stall rate " << options.stall_rate);
+    options.simulation.seed = seed;
+    options.simulation.stall_rate = 40 * static_cast<int>(seed % 5);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed << " stall rate "
+                                      << options.simulation.stall_rate);
     auto device = Open(options);
     ASSERT_NE(device, nullptr);
     SmallMatmul matmul(seed);
@@ -223,8 +223,8 @@ TEST_P(DeviceTest, RandomStallsFollowRateAndSeed) {
   const SmallMatmul matmul(3);
   const auto cycles = [&](int rate, uint64_t seed) -> uint64_t {
     DeviceOptions options;
-    options.seed = seed;
-    options.stall_rate = rate;
+    options.simulation.seed = seed;
+    options.simulation.stall_rate = rate;
     auto device = Open(options);
     auto stats = device->Run(matmul.program);
     EXPECT_TRUE(stats.ok()) << stats.status();

@@ -35,8 +35,8 @@ class EccTest : public ::testing::Test {
   void Open(DeviceOptions options, bool both_cores = false) {
     cores_.clear();
     options.preset = g_preset;
-    options.checked = g_preset == "mini" && g_backend == "rtl";
-    options.alone = true;
+    options.simulation.checked = g_preset == "mini" && g_backend == "rtl";
+    options.simulation.alone = true;
     if (!both_cores) {
       auto core = Device::Open(g_backend, options);
       ASSERT_TRUE(core.ok()) << core.status();
@@ -76,7 +76,7 @@ class EccTest : public ::testing::Test {
     return p;
   }
   void Flip(uint64_t address, int bit, size_t c = 0) {
-    const absl::Status status = core(c).Flip({address, bit});
+    const absl::Status status = core(c).simulator()->Flip({address, bit});
     ASSERT_TRUE(status.ok()) << status;
   }
   // Of a program that is loaded.
@@ -163,7 +163,7 @@ TEST_F(EccTest, TwoWrongBitsOfAWordAreAFault) {
     const auto stats = Run(p);
     ExpectFault(stats.status(), address);
     EXPECT_THAT(core().Start(p).message(), HasSubstr("Reset"));
-    ASSERT_TRUE(core().Reset().ok());
+    ASSERT_TRUE(core().Reset(ResetScope::kCore).ok());
     ASSERT_TRUE(core().Write(kFrom, data_).ok());
     const auto again = Run(p);
     ASSERT_TRUE(again.ok()) << again.status();
@@ -173,7 +173,7 @@ TEST_F(EccTest, TwoWrongBitsOfAWordAreAFault) {
   Flip(kProgram + 2 * 64 + 8, 1);
   Flip(kProgram + 2 * 64 + 8, 71);
   ExpectFault(Run(p).status(), kProgram + 2 * 64 + 8);
-  ASSERT_TRUE(core().Reset().ok());
+  ASSERT_TRUE(core().Reset(ResetScope::kCore).ok());
 }
 
 TEST_F(EccTest, TheHostDoesNotReadWrongData) {
@@ -185,7 +185,7 @@ TEST_F(EccTest, TheHostDoesNotReadWrongData) {
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
   EXPECT_THAT(status.message(),
               HasSubstr(absl::StrFormat("address 0x%x (", kFrom + 72)));
-  ASSERT_TRUE(core().Reset().ok());
+  ASSERT_TRUE(core().Reset(ResetScope::kCore).ok());
   ASSERT_TRUE(core().Write(kFrom, data_).ok());
   EXPECT_EQ(Read(kFrom, kBytes), data_);
 }
@@ -210,7 +210,7 @@ TEST_F(EccTest, PartOfABurstIsWritten) {
   Flip(kTo + 32 + 24, 50);
   Flip(kTo + 32 + 24, 51);
   ExpectFault(Run(p).status(), kTo + 32 + 24);
-  ASSERT_TRUE(core().Reset().ok());
+  ASSERT_TRUE(core().Reset(ResetScope::kCore).ok());
 }
 
 TEST_F(EccTest, TheOtherCoresMemory) {
@@ -227,7 +227,7 @@ TEST_F(EccTest, TheOtherCoresMemory) {
   Flip(kFrom + 1000, 65, 1);
   ExpectFault(Run(p).status(), own() + kFrom + 1000);
   EXPECT_THAT(std::string(Run(p).status().message()), HasSubstr("Reset"));
-  ASSERT_TRUE(core().Reset().ok());
+  ASSERT_TRUE(core().Reset(ResetScope::kCore).ok());
   // Core 1 goes on all the same, and has counted both.
   const Program there = Copy(kTo, 2 * kTo, kBytes);
   ASSERT_TRUE(core(1).Load(there).ok());
@@ -240,7 +240,7 @@ TEST_F(EccTest, TheOtherCoresMemory) {
 
 TEST_F(EccTest, FlipsOfTheOptions) {
   DeviceOptions options;
-  options.flips = {{kFrom + 8, 1}, {kFrom + 2048, 64}};
+  options.simulation.flips = {{kFrom + 8, 1}, {kFrom + 2048, 64}};
   Open(options);
   const Program p = Copy(kFrom, kTo, kBytes);
   const auto stats = core().Run(p);
@@ -249,8 +249,8 @@ TEST_F(EccTest, FlipsOfTheOptions) {
   EXPECT_EQ(stats->ecc.first, kFrom + 8);
   EXPECT_EQ(stats->ecc.last, kFrom + 2048);
   EXPECT_EQ(Read(kTo, kBytes), data_);
-  EXPECT_TRUE(absl::IsOutOfRange(core().Flip({own(), 0})));
-  EXPECT_TRUE(absl::IsOutOfRange(core().Flip({0, 72})));
+  EXPECT_TRUE(absl::IsOutOfRange(core().simulator()->Flip({own(), 0})));
+  EXPECT_TRUE(absl::IsOutOfRange(core().simulator()->Flip({0, 72})));
 }
 
 }  // namespace

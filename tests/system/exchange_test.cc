@@ -90,8 +90,8 @@ TEST_F(ExchangeTest, GatherAllToAllBroadcastPermute) {
 // their chips.
 TEST_F(ExchangeTest, SeveralVectorsWithStallsAndSpoiltWires) {
   DeviceOptions options;
-  options.stall_rate = 40;
-  options.wire_errors = g_backend == "rtl" ? 40 : 0;
+  options.simulation.stall_rate = 40;
+  options.simulation.wire_errors = g_backend == "rtl" ? 40 : 0;
   Open(2, 2, options);
   Check(compiler::AllGather({96, 9 << 10, 32, 5 << 10},
                             {0, 1, 2, 3, 4, 5, 6, 7}, 2));

@@ -113,7 +113,7 @@ TEST_P(FaultTest, NamesCauseAndPlaceAndResetBringsTheCoreBack) {
   const Case& c = kCases[std::get<1>(GetParam())];
   DeviceOptions options;
   options.preset = "nano";
-  options.checked = true;
+  options.simulation.checked = true;
   options.watchdog = 3000;
   auto device = Device::Open(std::get<0>(GetParam()), options);
   ASSERT_TRUE(device.ok()) << device.status();
@@ -133,7 +133,7 @@ TEST_P(FaultTest, NamesCauseAndPlaceAndResetBringsTheCoreBack) {
   SmallMatmul good(6);
   EXPECT_EQ((*device)->Start(good.program).code(),
             absl::StatusCode::kFailedPrecondition);
-  ASSERT_TRUE((*device)->Reset().ok());
+  ASSERT_TRUE((*device)->Reset(ResetScope::kCore).ok());
   EXPECT_FALSE((*device)->fault().has_value());
   auto stats = (*device)->Run(good.program);
   ASSERT_TRUE(stats.ok()) << stats.status();
@@ -155,7 +155,7 @@ TEST(FaultOnRtl, StopsALongStoreOfAnotherQueue) {
   constexpr uint64_t kFrom = 0x1000, kTo = 0x10000;
   DeviceOptions options;
   options.preset = "nano";
-  options.checked = true;
+  options.simulation.checked = true;
   auto device = Device::Open("rtl", options);
   ASSERT_TRUE(device.ok()) << device.status();
   isa::Load load;

@@ -127,7 +127,7 @@ Program RandomFlags(uint64_t seed, int steps) {
 std::unique_ptr<Device> Open(const std::string& backend,
                              DeviceOptions options) {
   options.preset = "nano";
-  options.checked = true;
+  options.simulation.checked = true;
   auto device = Device::Open(backend, options);
   EXPECT_TRUE(device.ok()) << device.status();
   return device.ok() ? std::move(*device) : nullptr;
@@ -160,8 +160,9 @@ TEST(Flags, RandomRoutesGiveTheSimulatorsMemory) {
   for (const uint64_t seed : Seeds(/*cases=*/6)) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     DeviceOptions options;
-    options.seed = seed;
-    options.stall_rate = seed % 3 == 0 ? 0 : static_cast<int>(seed * 37 % 200);
+    options.simulation.seed = seed;
+    options.simulation.stall_rate =
+        seed % 3 == 0 ? 0 : static_cast<int>(seed * 37 % 200);
     auto rtl = Open("rtl", options);
     ASSERT_NE(rtl, nullptr);
     for (int round = 0; round < 3; ++round) {
@@ -179,20 +180,20 @@ TEST(Flags, AResetAtAnyTimeLeavesNothingBehind) {
     int asked = 0;
     std::optional<int> stop_at;
     DeviceOptions options;
-    options.seed = seed;
-    options.stall_rate = static_cast<int>(seed * 53 % 200);
+    options.simulation.seed = seed;
+    options.simulation.stall_rate = static_cast<int>(seed * 53 % 200);
     options.stop = [&] { return stop_at && ++asked > *stop_at; };
     auto rtl = Open("rtl", options);
     ASSERT_NE(rtl, nullptr);
-    ASSERT_TRUE(rtl->Reset().ok());  // nothing has run
+    ASSERT_TRUE(rtl->Reset(ResetScope::kCore).ok());  // nothing has run
     stop_at = static_cast<int>(seed % 3);
     // The stop comes at a multiple of cycles: what it meets is random.
     const absl::Status status = rtl->Run(RandomFlags(seed + 100, 400)).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
     stop_at.reset();
-    ASSERT_TRUE(rtl->Reset().ok());
+    ASSERT_TRUE(rtl->Reset(ResetScope::kCore).ok());
     RunsAsOnTheSimulator(rtl.get(), iss.get(), RandomFlags(seed, 30));
-    ASSERT_TRUE(rtl->Reset().ok());  // it is done
+    ASSERT_TRUE(rtl->Reset(ResetScope::kCore).ok());  // it is done
     RunsAsOnTheSimulator(rtl.get(), iss.get(), RandomFlags(seed, 30));
   }
 }

@@ -108,7 +108,7 @@ class FormatTest : public ::testing::TestWithParam<const char*> {
   static std::unique_ptr<Device> Open(const char* preset) {
     DeviceOptions options;
     options.preset = preset;
-    options.checked = true;
+    options.simulation.checked = true;
     options.watchdog = 3000;
     auto device = Device::Open(GetParam(), options);
     EXPECT_TRUE(device.ok()) << device.status();
@@ -194,7 +194,7 @@ TEST_P(FormatTest, TheCoreFaultsOnSizesThatThePresetLacks) {
     const absl::Status status = device->Run(program).status();
     ExpectFault(*device, status, c, program.descriptors.size() - 2);
     // And is usable again.
-    ASSERT_TRUE(device->Reset().ok());
+    ASSERT_TRUE(device->Reset(ResetScope::kCore).ok());
     Program good = program;
     good.descriptors = {isa::Halt{}.Encode()};
     EXPECT_TRUE(device->Run(good).ok());

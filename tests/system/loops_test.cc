@@ -41,8 +41,8 @@ class Loops : public ::testing::Test {
   void Open(uint32_t watchdog) {
     DeviceOptions options;
     options.preset = g_preset;
-    options.check_races = true;
-    options.alone = true;
+    options.simulation.check_races = true;
+    options.simulation.alone = true;
     options.watchdog = watchdog;
     auto device = Device::Open(g_backend, options);
     ASSERT_TRUE(device.ok()) << device.status();
@@ -280,7 +280,7 @@ TEST_F(Loops, AFaultNamesDescriptorAndPass) {
   EXPECT_EQ(device_->fault()->address, 0x110000u);
   EXPECT_THAT(std::string(stats.status().message()),
               HasSubstr("descriptor 2 of 4"));
-  ASSERT_TRUE(device_->Reset().ok());
+  ASSERT_TRUE(device_->Reset(ResetScope::kCore).ok());
 }
 
 // More loops and steps than the firmware holds at a time: each third loop has
@@ -373,7 +373,7 @@ TEST_F(Loops, AFaultInALaterChapterNamesItsDescriptor) {
   EXPECT_EQ(device_->fault()->index, many.index);
   EXPECT_EQ(device_->fault()->instance, many.instance);
   EXPECT_EQ(device_->fault()->address, 0x110000u);
-  ASSERT_TRUE(device_->Reset().ok());
+  ASSERT_TRUE(device_->Reset(ResetScope::kCore).ok());
 }
 
 TEST_F(Loops, AConditionThatNobodyPostsIsAWatchdogFault) {
@@ -386,7 +386,7 @@ TEST_F(Loops, AConditionThatNobodyPostsIsAWatchdogFault) {
   auto stats = device_->Run(p);
   ASSERT_EQ(stats.status().code(), absl::StatusCode::kAborted);
   EXPECT_EQ(device_->fault()->cause, isa::Fault::kWatchdog);
-  ASSERT_TRUE(device_->Reset().ok());
+  ASSERT_TRUE(device_->Reset(ResetScope::kCore).ok());
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ TEST_F(PairTest, ThreadsChangeNothing) {
   DeviceOptions options;
   options.preset = g_preset;
   for (const int wrong : {0, 3}) {
-    options.threads = wrong;
+    options.simulation.threads = wrong;
     EXPECT_THAT(
         std::string(Device::OpenCores(g_backend, options).status().message()),
         HasSubstr("threads: minichip is simulated by 1 to 2, one a core"));
@@ -52,7 +52,7 @@ TEST_F(PairTest, ACoreAloneDoesTheSame) {
   for (const bool alone : {false, true}) {
     DeviceOptions options;
     options.preset = g_preset;
-    options.alone = alone;
+    options.simulation.alone = alone;
     options.watchdog = 3000;
     auto device = Device::Open(g_backend, options);
     ASSERT_TRUE(device.ok()) << device.status();
@@ -71,7 +71,7 @@ TEST_F(PairTest, ACoreAloneDoesTheSame) {
     EXPECT_TRUE(absl::IsAborted(waits.status())) << waits.status();
     ASSERT_TRUE((*device)->fault());
     EXPECT_EQ((*device)->fault()->cause, isa::Fault::kWatchdog);
-    ASSERT_TRUE((*device)->Reset().ok());
+    ASSERT_TRUE((*device)->Reset(ResetScope::kCore).ok());
   }
   EXPECT_EQ(cycles[0].size(), 3u);
   EXPECT_EQ(cycles[0], cycles[1]);

@@ -82,7 +82,7 @@ TEST_F(PairTest, TheLimitGuardsTheOtherMemory) {
     ASSERT_FALSE(stats.ok());
     EXPECT_THAT(stats.status().message(), HasSubstr("hbm_range"));
     ASSERT_TRUE(cores_[0]->fault().has_value());
-    ASSERT_TRUE(cores_[0]->Reset().ok());
+    ASSERT_TRUE(cores_[0]->Reset(ResetScope::kCore).ok());
   }
 }
 
@@ -131,7 +131,7 @@ TEST_F(PairTest, AWaitForTheOtherCoreEnds) {
   ASSERT_FALSE(stats[0].ok());
   EXPECT_THAT(stats[0].status().message(), HasSubstr("watchdog"));
   EXPECT_TRUE(stats[1].ok()) << stats[1].status();
-  ASSERT_TRUE(cores_[0]->Reset().ok());
+  ASSERT_TRUE(cores_[0]->Reset(ResetScope::kCore).ok());
   const auto again = cores_[0]->Run(Copy(kFrom, kTo, 256));
   EXPECT_TRUE(again.ok()) << again.status();
 }

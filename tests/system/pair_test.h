@@ -43,7 +43,8 @@ class PairTest : public ::testing::Test {
   // boots for a second on the RTL.
   void SetUp() override {
     if (cores_.empty()) return Open({});
-    for (const auto& core : cores_) ASSERT_TRUE(core->Reset().ok());
+    for (const auto& core : cores_)
+      ASSERT_TRUE(core->Reset(ResetScope::kCore).ok());
   }
   void TearDown() override {
     if (g_backend == "iss" || HasFailure() || opened_) cores_.clear();
@@ -56,8 +57,8 @@ class PairTest : public ::testing::Test {
   void Open(DeviceOptions options) {
     cores_.clear();
     options.preset = g_preset;
-    options.check_races = true;
-    options.threads = g_threads;
+    options.simulation.check_races = true;
+    options.simulation.threads = g_threads;
     auto cores = Device::OpenCores(g_backend, options);
     ASSERT_TRUE(cores.ok()) << cores.status();
     cores_ = *std::move(cores);

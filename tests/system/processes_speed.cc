@@ -13,9 +13,10 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "sim/rtl/links.h"
+#include "sim/rtl/machine.h"
 #include "verif/tb/simulation.h"
 
 namespace systole {
@@ -29,7 +30,7 @@ double Seconds(clockid_t clock) {
 
 struct Way {
   int threads, processes;
-  std::unique_ptr<tb::Simulation> device;
+  std::shared_ptr<tb::Simulation> device;
   std::vector<double> wall, cpu;  // cycles a second
 };
 
@@ -61,15 +62,16 @@ absl::Status Measure(const std::string& preset, int turns) {
   std::vector<Way> ways;
   for (const auto& [threads, processes] :
        {std::pair{1, 0}, {2, 0}, {4, 0}, {1, 1}, {1, 2}, {1, 4}}) {
-    tb::SimulationOptions options;
+    tb::ChipsOptions options;
     options.preset = preset;
     options.columns = options.rows = 2;
     options.threads = threads;
     options.processes = processes;
     auto device = tb::Simulation::Create(options);
     if (!device.ok()) return device.status();
-    if (absl::Status s = StartLinks(**device); !s.ok()) return s;
-    ways.push_back({threads, processes, *std::move(device), {}, {}});
+    Machine machine(*std::move(device), {2, 2}, {});
+    if (absl::Status s = machine.Start(); !s.ok()) return s;
+    ways.push_back({threads, processes, machine.simulation(), {}, {}});
   }
   const double before = Seconds(CLOCK_MONOTONIC);
   constexpr uint64_t kProbe = 1000;

@@ -17,6 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tests/testing/options.h"
+#include "tests/waves/changes.h"
 
 namespace systole {
 
@@ -27,11 +28,11 @@ constexpr uint64_t kBytes = 6 << 10, kUb = 0x8000;
 std::vector<std::string> ProcessesTest::Run(const How& how) {
   std::vector<SampleTrace> traces(8);
   DeviceOptions options;
-  options.threads = how.threads;
-  options.processes = how.processes;
-  options.stall_rate = 30;
-  options.wire_errors = 30;
-  for (SampleTrace& trace : traces) options.probes.push_back(&trace);
+  options.simulation.threads = how.threads;
+  options.simulation.processes = how.processes;
+  options.simulation.stall_rate = 30;
+  options.simulation.wire_errors = 30;
+  for (SampleTrace& trace : traces) options.simulation.probes.push_back(&trace);
   Open(2, 2, options);
   if (cores_.empty()) return {};
   std::vector<std::string> trace;
@@ -114,8 +115,8 @@ TEST_F(ProcessesTest, AFaultIsTheSame) {
   std::vector<std::string> faults;
   for (const int processes : {0, 4}) {
     DeviceOptions options;
-    options.processes = processes;
-    options.flips = {{kFrom, 3}, {kFrom, 40}};
+    options.simulation.processes = processes;
+    options.simulation.flips = {{kFrom, 3}, {kFrom, 40}};
     Open(2, 2, options);
     ASSERT_FALSE(cores_.empty());
     const auto stats = cores_[5]->Run(Made(
@@ -132,8 +133,8 @@ TEST_F(ProcessesTest, OtherCablesAreTheSame) {
   std::vector<uint64_t> cycles;
   for (const int processes : {0, 3}) {
     DeviceOptions options;
-    options.processes = processes;
-    options.cables = {
+    options.simulation.processes = processes;
+    options.simulation.cables = {
         {{{0, 0}, {2, 1}}}, {{{2, 0}, {1, 1}}}, {{{1, 0}, {0, 1}}}};
     Open(3, 1, options);
     ASSERT_FALSE(cores_.empty());
@@ -163,10 +164,10 @@ TEST_F(ProcessesTest, AWaveformIsRecorded) {
       absl::StrCat(::testing::TempDir(), "processes_", getpid(), ".fst");
   std::remove(file.c_str());
   DeviceOptions options;
-  options.processes = 2;
-  options.trace.file = file;
-  options.trace.core = 6;
-  options.trace.to = 100;
+  options.simulation.processes = 2;
+  options.simulation.trace.file = file;
+  options.simulation.trace.core = 6;
+  options.simulation.trace.to = 100;
   Open(2, 2, options);
   ASSERT_FALSE(cores_.empty());
   const Program program =
@@ -181,22 +182,69 @@ TEST_F(ProcessesTest, AWaveformIsRecorded) {
   std::remove(file.c_str());
 }
 
+// A layer in the middle of a program: the same cycles of all signals, and none
+// of the program that runs behind it.
+TEST_F(ProcessesTest, AWaveformOfALayerIsTheSame) {
+  std::vector<waves::Changes> changes;
+  for (const int processes : {0, 2}) {
+    const std::string file =
+        absl::StrCat(::testing::TempDir(), "layer_", processes, ".fst");
+    DeviceOptions options;
+    options.simulation.processes = processes;
+    options.simulation.trace.file = file;
+    options.simulation.trace.core = 5;
+    options.simulation.trace.layer = "1";
+    Open(2, 2, options);
+    ASSERT_FALSE(cores_.empty());
+    // Eight loads and stores, one after the other, of three layers.
+    std::vector<isa::Descriptor> list;
+    for (int i = 0; i < 8; ++i) {
+      const uint32_t layer = i < 5 ? 0 : i < 7 ? 1 : 2;
+      isa::Load load = LoadOf(kFrom, kBytes, i == 0 ? 0 : kLocal << 1, kLocal);
+      isa::Store store = StoreOf(kTo, kBytes, kLocal, kLocal << 1);
+      load.header.tag = store.header.tag = static_cast<uint16_t>(layer);
+      list.push_back(load.Encode());
+      list.push_back(store.Encode());
+    }
+    list.push_back(HaltOn(kLocal << 1).Encode());
+    const Program program = Made(std::move(list));
+    // The other core of its chip completes descriptors of the same numbers.
+    std::vector<isa::Descriptor> short_ones(15,
+                                            LoadOf(kFrom, 64, 0, 0).Encode());
+    short_ones.push_back(isa::Halt().Encode());
+    const Program beside = Made(std::move(short_ones));
+    ASSERT_TRUE(cores_[4]->Load(beside).ok());
+    ASSERT_TRUE(cores_[5]->Load(program).ok());
+    ASSERT_TRUE(cores_[5]->Start(program).ok());
+    ASSERT_TRUE(cores_[4]->Start(beside).ok());
+    const auto stats = cores_[5]->Wait();
+    ASSERT_TRUE(stats.ok()) << stats.status();
+    ASSERT_TRUE(cores_[4]->Wait().ok());
+    ASSERT_TRUE(cores_[5]->Run(program).ok());
+    auto fst = waves::FstFile::Open(file);
+    ASSERT_TRUE(fst.ok()) << fst.status();
+    // From the fourth store in front of it on, until behind its last one.
+    EXPECT_NEAR((*fst)->begin(), stats->retires[3].cycle, 2);
+    EXPECT_NEAR((*fst)->end(), stats->retires[13].cycle + 64, 2);
+    changes.push_back(waves::AllChanges(file));
+    std::remove(file.c_str());
+  }
+  EXPECT_GT(changes[0].size(), 1000u);
+  EXPECT_TRUE(changes[1] == changes[0]);
+}
+
 TEST_F(ProcessesTest, WhatDoesNotFitIsSaid) {
   DeviceOptions options;
   options.preset = g_preset;
   options.torus = {2, 2};
-  options.processes = 5;
+  options.simulation.processes = 5;
   EXPECT_THAT(OpenError(options),
               HasSubstr("5 processes: 4 chips are simulated by 1 to 4, one a "
                         "chip"));
-  options.processes = 4;
-  options.threads = 2;
+  options.simulation.processes = 4;
+  options.simulation.threads = 2;
   EXPECT_THAT(OpenError(options), HasSubstr("2 threads: a chip is simulated"));
-  options.threads = 1;
-  options.trace.file = "unwritten.fst";
-  options.trace.layer = "0";
-  EXPECT_THAT(OpenError(options), HasSubstr("a waveform of a layer"));
-  options.trace = {};
+  options.simulation.threads = 1;
   options.torus = {1, 1};
   EXPECT_THAT(OpenError(options),
               HasSubstr("a single chip is simulated by this"));
@@ -207,7 +255,7 @@ TEST_F(ProcessesTest, JobsThatDoNotStartAreSaid) {
   DeviceOptions options;
   options.preset = g_preset;
   options.torus = {2, 1};
-  options.processes = 2;
+  options.simulation.processes = 2;
   EXPECT_THAT(With("/nowhere/mpirun", options),
               HasSubstr("cannot run /nowhere/mpirun (No such file or "
                         "directory): install Open MPI"));
@@ -232,7 +280,7 @@ TEST_F(ProcessesTest, JobsThatDoNotStartAreSaid) {
 TEST_F(ProcessesTest, ADeadProcessEndsTheRun) {
   for (const int rank : {0, 2}) {
     DeviceOptions options;
-    options.processes = 4;
+    options.simulation.processes = 4;
     int asked = -1000000;
     options.stop = [&] {
       if (++asked == 1) KillRank(rank);

@@ -21,7 +21,7 @@ class TopologyTest : public TorusTest {
     DeviceOptions options;
     options.preset = g_preset;
     options.torus = {columns, rows};
-    options.cables = std::move(cables);
+    options.simulation.cables = std::move(cables);
     const auto cores = Device::OpenCores(g_backend, options);
     return std::string(cores.status().message());
   }
@@ -66,12 +66,12 @@ TEST_F(TopologyTest, ChipsInAnotherOrder) {
   // 0 2
   // 3 1
   DeviceOptions options;
-  options.cables = {X(0, 2), X(2, 0), X(3, 1), X(1, 3),
-                    Y(0, 3), Y(3, 0), Y(2, 1), Y(1, 2)};
+  options.simulation.cables = {X(0, 2), X(2, 0), X(3, 1), X(1, 3),
+                               Y(0, 3), Y(3, 0), Y(2, 1), Y(1, 2)};
   Open(2, 2, options);
   ExpectAllToAll();
   // A ring of four, 0 3 1 2.
-  options.cables = {X(0, 3), X(3, 1), X(1, 2), X(2, 0)};
+  options.simulation.cables = {X(0, 3), X(3, 1), X(1, 2), X(2, 0)};
   Open(4, 1, options);
   ExpectAllToAll();
 }
@@ -118,7 +118,7 @@ TEST_F(TopologyTest, AChipHangs) {
                 c == 3 ? 0u : isa::kFirstLinkFlag + 7u);
     }
     // No flag is left, or the next programs would end too early.
-    ASSERT_EQ(cores_[5]->ResetAll(), absl::OkStatus());
+    ASSERT_EQ(cores_[5]->Reset(ResetScope::kDevice), absl::OkStatus());
     for (const auto& core : cores_) EXPECT_FALSE(core->fault().has_value());
     ExpectAllToAll();
   }
@@ -140,11 +140,11 @@ TEST_F(TopologyTest, NoFlagIsLeft) {
     }
     for (const auto& end : RunAll(programs))
       EXPECT_THAT(end.status().message(), HasSubstr("watchdog"));
-    ASSERT_EQ(cores_[1]->ResetAll(), absl::OkStatus());
+    ASSERT_EQ(cores_[1]->Reset(ResetScope::kDevice), absl::OkStatus());
     programs.assign(all(), Made({HaltOn(flag).Encode()}));
     for (const auto& end : RunAll(programs))
       EXPECT_THAT(end.status().message(), HasSubstr("watchdog"));
-    ASSERT_EQ(cores_[1]->ResetAll(), absl::OkStatus());
+    ASSERT_EQ(cores_[1]->Reset(ResetScope::kDevice), absl::OkStatus());
   }
 }
 
@@ -152,7 +152,7 @@ TEST_F(TopologyTest, NoFlagIsLeft) {
 // (The simulator has no time.)
 TEST_F(TopologyTest, AResetAmidTraffic) {
   DeviceOptions options;
-  options.stall_rate = 20;
+  options.simulation.stall_rate = 20;
   int asked = -1000000;
   options.stop = [&] { return ++asked >= 2; };
   Open(2, 2, options);
@@ -175,7 +175,7 @@ TEST_F(TopologyTest, AResetAmidTraffic) {
       EXPECT_TRUE(absl::IsCancelled(end.status())) << end.status();
     }
     asked = -1000000;
-    ASSERT_EQ(cores_[0]->ResetAll(), absl::OkStatus());
+    ASSERT_EQ(cores_[0]->Reset(ResetScope::kDevice), absl::OkStatus());
     ExpectAllToAll();
   }
 }
@@ -186,18 +186,18 @@ TEST_F(TopologyTest, AResetAmidTraffic) {
 TEST_F(TopologyTest, ACableIsMissing) {
   DeviceOptions options;
   options.watchdog = 20000;
-  options.cables = {X(0, 1), X(1, 0)};
-  options.cables[0].until = 100000;  // the firmware has booted
+  options.simulation.cables = {X(0, 1), X(1, 0)};
+  options.simulation.cables[0].until = 100000;  // the firmware has booted
   Open(2, 1, options);
   for (int i = 0; i < 5; ++i) {
     EXPECT_FALSE(cores_[0]->Run(Made({HaltOn(kLocal).Encode()})).ok());
-    ASSERT_EQ(cores_[0]->Reset(), absl::OkStatus());
+    ASSERT_EQ(cores_[0]->Reset(ResetScope::kCore), absl::OkStatus());
   }
   const auto end = cores_[0]->Run(Made(
       {LoadOf(kFrom, 96 << 10, 0, kLocal).Encode(),
        SendTo(2, kTo, 96 << 10, kLocal, 0).Encode(), isa::Halt().Encode()}));
   EXPECT_THAT(end.status().message(), HasSubstr("watchdog"));
-  EXPECT_EQ(std::string(cores_[0]->ResetAll().message()),
+  EXPECT_EQ(std::string(cores_[0]->Reset(ResetScope::kDevice).message()),
             "link X+ of chip 0 hears nothing: is its cable connected, and the "
             "chip at the other end on?");
   EXPECT_THAT(cores_[2]->Run(Made({isa::Halt().Encode()})).status().message(),
@@ -207,8 +207,8 @@ TEST_F(TopologyTest, ACableIsMissing) {
 // A cable is pulled while packets want to go over it. (The RTL's.)
 TEST_F(TopologyTest, ACableIsPulled) {
   DeviceOptions options;
-  options.cables = {X(0, 1), X(1, 0)};
-  options.cables[0].until = 100000;  // the firmware has booted
+  options.simulation.cables = {X(0, 1), X(1, 0)};
+  options.simulation.cables[0].until = 100000;  // the firmware has booted
   Open(2, 1, options);
   constexpr uint64_t kBytes = 96 << 10;
   absl::Status end;
@@ -225,7 +225,7 @@ TEST_F(TopologyTest, ACableIsPulled) {
               HasSubstr("link X+ of chip 0, to link X- of chip 1, is down: "
                         "packets get no further"));
   // The reset says what is missing, and does not hang.
-  EXPECT_EQ(std::string(cores_[0]->ResetAll().message()),
+  EXPECT_EQ(std::string(cores_[0]->Reset(ResetScope::kDevice).message()),
             "link X+ of chip 0 hears nothing: is its cable connected, and the "
             "chip at the other end on?");
 }

@@ -21,7 +21,7 @@ TEST_F(TorusTest, FaultsOfSends) {
     EXPECT_THAT(stats.status().message(), HasSubstr(text));
     ASSERT_TRUE(cores_[0]->fault().has_value());
     EXPECT_EQ(cores_[0]->fault()->index, 0u);
-    ASSERT_TRUE(cores_[0]->Reset().ok());
+    ASSERT_TRUE(cores_[0]->Reset(ResetScope::kCore).ok());
   };
   const uint64_t own = cores_[0]->preset().memory_bytes();
   isa::Send outside = SendTo(2, kTo, 64, 0, 0);

@@ -50,7 +50,7 @@ class AllToAllTest : public TorusTest,
 TEST_P(AllToAllTest, EveryBlockArrives) {
   const auto [columns, rows] = GetParam();
   DeviceOptions options;
-  options.stall_rate = 40;
+  options.simulation.stall_rate = 40;
   Open(columns, rows, options);
   const auto beat = static_cast<uint64_t>(cores_[0]->preset().beat_bytes());
   std::mt19937 rng(static_cast<uint32_t>(columns * 8 + rows));
@@ -125,9 +125,9 @@ TEST_F(TorusTest, ThreadsChangeNoCycle) {
   std::vector<std::vector<std::pair<uint32_t, uint64_t>>> retires;
   for (const int threads : {1, 2, 4}) {
     DeviceOptions options;
-    options.threads = threads;
-    options.stall_rate = 30;
-    options.wire_errors = 30;
+    options.simulation.threads = threads;
+    options.simulation.stall_rate = 30;
+    options.simulation.wire_errors = 30;
     Open(2, 2, options);
     std::vector<Program> programs;
     for (int c = 0; c < all(); ++c) {
@@ -151,7 +151,7 @@ TEST_F(TorusTest, ThreadsChangeNoCycle) {
   DeviceOptions options;
   options.preset = g_preset;
   options.torus = {2, 2};
-  options.threads = 5;
+  options.simulation.threads = 5;
   EXPECT_THAT(Device::OpenCores(g_backend, options).status().message(),
               HasSubstr("4 chips are simulated by 1 to 4, one a chip"));
 }
@@ -160,7 +160,7 @@ TEST_F(TorusTest, ThreadsChangeNoCycle) {
 // wires.)
 TEST_F(TorusTest, WiresMaySpoilBits) {
   DeviceOptions options;
-  options.wire_errors = 60;
+  options.simulation.wire_errors = 60;
   Open(2, 2, options);
   constexpr uint64_t kBytes = 48 << 10;
   std::vector<Program> programs;
@@ -298,7 +298,7 @@ TEST_F(TorusTest, AResetAmidAStream) {
   asked = 0;
   const auto cut = cores_[0]->Run(stream);
   ASSERT_TRUE(absl::IsCancelled(cut.status())) << cut.status();
-  ASSERT_TRUE(cores_[0]->Reset().ok());
+  ASSERT_TRUE(cores_[0]->Reset(ResetScope::kCore).ok());
   asked = -1000000;
   const auto again = cores_[0]->Run(stream);
   EXPECT_TRUE(again.ok()) << again.status();
@@ -307,6 +307,34 @@ TEST_F(TorusTest, AResetAmidAStream) {
                            HaltOn(LinkFlag(0)).Encode()}));
   EXPECT_TRUE(end.ok()) << end.status();
   EXPECT_EQ(ReadBack(2, kTo, kBytes), RandomBytes(1, kBytes));
+}
+
+// Each core has its own simulator, and a reset of the device is one of all.
+using SimulatorsTest = TorusTest;
+TEST_F(SimulatorsTest, AreTheSameForEachCore) {
+  Open(2, 2);
+  for (int c = 0; c < all(); ++c) EXPECT_EQ(cores_[c]->chip(), c / 2);
+  isa::Load bad = LoadOf(kFrom, 64, 0, 0);
+  bad.ub_addr = ~0u << 6;
+  const Program fails = Made({bad.Encode(), isa::Halt().Encode()});
+  for (const int c : {1, 6})
+    EXPECT_TRUE(absl::IsAborted(cores_[c]->Run(fails).status()));
+  ASSERT_TRUE(cores_[3]->Write(kFrom, std::vector<uint8_t>(8, 0xff)).ok());
+  ASSERT_TRUE(cores_[3]->simulator()->Flip({kFrom, 8}).ok());
+  for (int c = 0; c < all(); ++c) {
+    const bool failed = c == 1 || c == 6;
+    EXPECT_EQ(cores_[c]->fault().has_value(), failed) << c;
+    EXPECT_EQ(cores_[c]->simulator()->runs(), failed ? 1 : 0) << c;
+  }
+  ASSERT_EQ(cores_[0]->Reset(ResetScope::kDevice), absl::OkStatus());
+  const Program program =
+      Made({LoadOf(kFrom, 64, 0, kLocal).Encode(), HaltOn(kLocal).Encode()});
+  for (int c = 0; c < all(); ++c) {
+    EXPECT_FALSE(cores_[c]->fault().has_value()) << c;
+    EXPECT_TRUE(cores_[c]->Run(program).ok()) << c;
+  }
+  const bool ecc = cores_[3]->preset().chip.ecc != 0;
+  EXPECT_EQ(ReadBack(3, kFrom, 8)[1], ecc ? 0xff : 0xfe);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ class TorusTest : public ::testing::Test {
   void Open(int columns, int rows, DeviceOptions options = {}) {
     cores_.clear();
     options.preset = g_preset;
-    options.check_races = g_backend == "iss";
+    options.simulation.check_races = g_backend == "iss";
     options.torus = {columns, rows};
     columns_ = columns;
     auto cores = Device::OpenCores(g_backend, options);

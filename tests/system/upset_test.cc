@@ -41,7 +41,7 @@ uint8_t* FlagsThatAreSet() {
 TEST(UpsetTest, AFlagThatTurnsIsAFaultOfItsName) {
   DeviceOptions options;
   options.preset = "nano";
-  options.checked = true;
+  options.simulation.checked = true;
   options.watchdog = 1000000;
   std::function<void()> turn;  // once, while a program runs
   options.stop = [&turn] {
@@ -67,7 +67,7 @@ TEST(UpsetTest, AFlagThatTurnsIsAFaultOfItsName) {
     ASSERT_TRUE((*device)->fault().has_value());
     EXPECT_EQ((*device)->fault()->cause, isa::Fault::kParity) << status;
     EXPECT_EQ((*device)->fault()->address, 32u + static_cast<uint32_t>(flag));
-    ASSERT_TRUE((*device)->Reset().ok());
+    ASSERT_TRUE((*device)->Reset(ResetScope::kCore).ok());
     SmallMatmul good(6);
     EXPECT_TRUE((*device)->Run(good.program).ok());
   }

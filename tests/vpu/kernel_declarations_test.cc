@@ -105,7 +105,7 @@ class Declarations : public testing::Test {
   std::unique_ptr<Device> Open() {
     DeviceOptions options;
     options.preset = "mini";
-    options.check_races = g_backend == "iss";
+    options.simulation.check_races = g_backend == "iss";
     auto device = Device::Open(g_backend, options);
     EXPECT_TRUE(device.ok()) << device.status();
     return *std::move(device);

@@ -33,10 +33,12 @@ Result ResultOf(const std::string& backend, uint64_t seed,
                 const vpu::CoreProgram& p) {
   DeviceOptions options;
   options.preset = g_preset;
-  options.seed = seed + (backend == "iss" ? 1000 : 0);
-  options.check_races = true;
-  options.checked = g_preset == "mini";  // the others only have a fast model
-  options.stall_rate = seed % 4 == 0 ? 0 : static_cast<int>(seed % 97);
+  options.simulation.seed = seed + (backend == "iss" ? 1000 : 0);
+  options.simulation.check_races = true;
+  options.simulation.checked =
+      g_preset == "mini";  // the others only have a fast model
+  options.simulation.stall_rate =
+      seed % 4 == 0 ? 0 : static_cast<int>(seed % 97);
   auto device = Device::Open(backend, options);
   EXPECT_TRUE(device.ok()) << device.status();
   if (!device.ok()) return {};

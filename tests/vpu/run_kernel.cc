@@ -15,9 +15,10 @@ absl::StatusOr<std::unique_ptr<Device>> OpenStalled(const std::string& backend,
                                                     uint64_t seed) {
   DeviceOptions options;
   options.preset = preset;
-  options.checked = preset == "mini";  // the others only have a fast model
-  options.seed = seed;
-  options.stall_rate = 16;
+  options.simulation.checked =
+      preset == "mini";  // the others only have a fast model
+  options.simulation.seed = seed;
+  options.simulation.stall_rate = 16;
   return Device::Open(backend, options);
 }
 

@@ -37,8 +37,8 @@ TEST(Assertion, SaysWhereAndLeavesItsWaveform) {
   const std::string folder = ::testing::TempDir() + "/waves_assertion";
   DeviceOptions options;
   options.preset = "nano";
-  options.snapshots = 1;
-  options.waves = folder;
+  options.simulation.snapshots = 1;
+  options.simulation.waves = folder;
   auto device = Device::Open("rtl", options);
   ASSERT_TRUE(device.ok()) << device.status();
   const SmallMatmul m = ManyRequants();
@@ -52,7 +52,7 @@ TEST(Assertion, SaysWhereAndLeavesItsWaveform) {
                               "u_queue, cycle "),
                     HasSubstr("descriptor 3 (layer 'product'): requant")));
 
-  const auto& waveform = (*device)->waveform();
+  const auto& waveform = (*device)->simulator()->waveform();
   ASSERT_TRUE(waveform.ok()) << waveform.status();
   auto fst = waves::FstFile::Open(waveform->file);
   ASSERT_TRUE(fst.ok()) << fst.status();
@@ -60,7 +60,8 @@ TEST(Assertion, SaysWhereAndLeavesItsWaveform) {
   EXPECT_THAT(std::string(status.message()),
               HasSubstr(absl::StrCat("cycle ", (*fst)->end(), " of")));
   // Nothing goes on.
-  EXPECT_EQ((*device)->Reset().code(), absl::StatusCode::kInternal);
+  EXPECT_EQ((*device)->Reset(ResetScope::kCore).code(),
+            absl::StatusCode::kInternal);
   std::filesystem::remove_all(folder);
 }
 

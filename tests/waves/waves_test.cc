@@ -11,12 +11,12 @@
 
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
 #include "systole/device.h"
 #include "tests/system/programs.h"
+#include "tests/waves/changes.h"
 #include "verif/waves/fst_file.h"
 
 namespace systole {
@@ -26,6 +26,8 @@ using ::systole::testing::SmallMatmul;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using waves::AllChanges;
+using waves::Changes;
 using waves::FstFile;
 
 std::string Text(const std::string& file) {
@@ -53,12 +55,12 @@ class WavesTest : public ::testing::Test {
                                uint64_t seed = 1) const {
     DeviceOptions options;
     options.preset = "nano";
-    options.trace = trace;
-    options.snapshots = snapshots;
-    options.seed = seed;
-    options.stall_rate = 40;
+    options.simulation.trace = trace;
+    options.simulation.snapshots = snapshots;
+    options.simulation.seed = seed;
+    options.simulation.stall_rate = 40;
     options.watchdog = 3000;
-    if (snapshots > 0) options.waves = folder_;
+    if (snapshots > 0) options.simulation.waves = folder_;
     auto device = Device::Open("rtl", options);
     EXPECT_TRUE(device.ok()) << device.status();
     return *std::move(device);
@@ -75,20 +77,6 @@ class WavesTest : public ::testing::Test {
       ::testing::TempDir() + "/waves_" +
       ::testing::UnitTest::GetInstance()->current_test_info()->name();
 };
-
-// Every change of every signal (its low 64 bits).
-using Changes = std::map<std::pair<uint64_t, std::string>, uint64_t>;
-Changes AllChanges(const std::string& file) {
-  Changes changes;
-  auto fst = FstFile::Open(file);
-  EXPECT_TRUE(fst.ok()) << fst.status();
-  if (!fst.ok()) return changes;
-  const auto signals = (*fst)->All();
-  (*fst)->ForEachValue(signals, [&](uint64_t time, size_t s, uint64_t value) {
-    changes[{time, signals[s]->full()}] = value;
-  });
-  return changes;
-}
 
 TEST_F(WavesTest, RecordsAProgramWithItsViews) {
   TraceOptions trace;
@@ -210,12 +198,12 @@ TEST_F(WavesTest, AReplayIsEqualInEverySignalAndCycle) {
       TraceOptions replay;
       replay.file = File("replay.fst");
       replay.run = 2;  // not the last one
-      const auto waveform = device->Replay(replay);
+      const auto waveform = device->simulator()->Replay(replay);
       ASSERT_TRUE(waveform.ok()) << waveform.status();
-      EXPECT_EQ(device->Replay(replay).status().code(),
+      EXPECT_EQ(device->simulator()->Replay(replay).status().code(),
                 absl::StatusCode::kFailedPrecondition);  // used
       replay.run = 1;
-      EXPECT_EQ(device->Replay(replay).status().code(),
+      EXPECT_EQ(device->simulator()->Replay(replay).status().code(),
                 absl::StatusCode::kFailedPrecondition);  // not kept
     }
   }
@@ -249,7 +237,7 @@ TEST_F(WavesTest, AFaultLeavesItsWaveform) {
   bad.Assemble();
   const absl::Status status = device->Run(bad.program).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
-  const auto& waveform = device->waveform();
+  const auto& waveform = device->simulator()->waveform();
   ASSERT_TRUE(waveform.ok()) << waveform.status();
   EXPECT_EQ(waveform->run, 1);
   const uint64_t cycle = device->fault()->cycle;
@@ -267,8 +255,25 @@ TEST_F(WavesTest, AFaultLeavesItsWaveform) {
   EXPECT_NEAR(first, cycle, 10);  // the latch looks up what it is about
   EXPECT_THAT(Text(waveform->view), HasSubstr(absl::StrCat(" ", cycle, " ")));
   // The device itself goes on.
-  ASSERT_TRUE(device->Reset().ok());
+  ASSERT_TRUE(device->Reset(ResetScope::kCore).ok());
   EXPECT_TRUE(device->Run(m.program).ok());
+}
+
+// The rest of the layer does not complete in the next program instead.
+TEST_F(WavesTest, AFaultEndsTheRecordingOfALayer) {
+  TraceOptions layer;
+  layer.file = File("cut.fst");
+  layer.layer = "product";
+  auto device = Open(layer);
+  SmallMatmul bad = Matmul(1);
+  bad.matmul.acc = 510;
+  bad.Assemble();
+  EXPECT_TRUE(absl::IsAborted(device->Run(bad.program).status()));
+  EXPECT_TRUE(FstFile::Open(layer.file).ok());
+  const std::string recorded = Text(layer.file);
+  ASSERT_TRUE(device->Reset(ResetScope::kCore).ok());
+  EXPECT_TRUE(device->Run(Matmul(1).program).ok());
+  EXPECT_TRUE(Text(layer.file) == recorded);
 }
 
 // Fails on purpose: tests/waves/cli_test.py looks at what it leaves.
@@ -278,7 +283,7 @@ TEST_F(WavesTest, DISABLED_FailsAfterItsThirdProgram) {
     SmallMatmul m = Matmul(i);
     ASSERT_TRUE(device->Run(m.program).ok());
   }
-  EXPECT_EQ(device->runs(), 4) << "seeded";
+  EXPECT_EQ(device->simulator()->runs(), 4) << "seeded";
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ absl::StatusOr<std::unique_ptr<Bench>> Open(const Options& options,
   bench->work = *std::move(work);
   DeviceOptions device;
   device.preset = options.preset;
-  device.engine = engine;
+  device.simulation.engine = engine;
   device.watchdog = kWatchdog;
   Bench* const b = bench.get();
   device.progress = [b](uint64_t cycles) {
@@ -250,7 +250,7 @@ absl::StatusOr<Results> RunCampaign(const Options& options) {
       p.flip.bit = absl::StrFormat("0x%x bit %d", turned.address, turned.bit);
       p.word = {kMemory, turned.address};
       p.injection.turn = [device, turned] {
-        device->Flip(turned).IgnoreError();
+        device->simulator()->Flip(turned).IgnoreError();
       };
     }
     plan.push_back(std::move(p));

@@ -87,8 +87,8 @@ std::string Ranks::Receive(int from, Tag tag) {
   return bytes;
 }
 
-void Ranks::Join(const SimulationOptions& options, int link_bytes,
-                 Windows* windows, std::vector<ReportLog*> logs) {
+void Ranks::Join(const ChipsOptions& options, int link_bytes, Windows* windows,
+                 std::vector<ReportLog*> logs) {
   windows_ = windows;
   logs_ = std::move(logs);
   link_words_ = (LinkBits(link_bytes) + 31) / 32;

@@ -40,7 +40,7 @@ class Ranks : public Windows::Others {
   // Before the first request. logs: by chip, null where it is another
   // process's. In rank 0, on_reports gets reports of all processes, and
   // on_progress the cycles now and then.
-  void Join(const SimulationOptions& options, int link_bytes, Windows* windows,
+  void Join(const ChipsOptions& options, int link_bytes, Windows* windows,
             std::vector<ReportLog*> logs);
   std::function<void(absl::string_view)> on_reports;
   std::function<void(uint64_t)> on_progress;

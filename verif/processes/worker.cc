@@ -97,7 +97,7 @@ absl::Status Worker::Open(Unpacker& message) {
         "process %d (on %s) was built from other sources than this program",
         ranks_->rank(), HostName()));
   }
-  const SimulationOptions options = GetOptions(message);
+  const ChipsOptions options = GetOptions(message);
   if (ranks_->size() != options.processes) {
     return absl::FailedPreconditionError(absl::StrFormat(
         "%d processes: MPI started %d", options.processes, ranks_->size()));
@@ -157,6 +157,9 @@ absl::Status Worker::Execute(MessageKind kind, int chip, Unpacker& message) {
       windows_->chip(chip)->core().RecordTrace(from, message.Get<uint64_t>());
       return absl::OkStatus();
     }
+    case MessageKind::kRecordLayer:
+      windows_->chip(chip)->RecordLayer(GetPlan(message));
+      return absl::OkStatus();
     case MessageKind::kCloseTrace:
       return windows_->chip(chip)->core().CloseTrace();
     case MessageKind::kSetProbe: {

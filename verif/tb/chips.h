@@ -24,7 +24,7 @@
 
 namespace systole::tb {
 
-struct SimulationOptions {
+struct ChipsOptions {
   std::string preset = "edge";
   bool checked = false;
   uint64_t seed = 1;
@@ -80,6 +80,8 @@ class Chips {
   virtual absl::Status Flip(int chip, int core, uint64_t addr, int bit) = 0;
   // Verdict of the memory model (MemoryModel::Check).
   virtual absl::Status CheckMemory(int chip) = 0;
+  // As of ClockedChip::RecordLayer.
+  virtual absl::Status RecordLayer(int chip, const LayerPlan& plan) = 0;
   // As of Simulation::SetCallbacks.
   virtual void SetCallbacks(int chip, int core, ClockedChip::OnRetire on_retire,
                             std::function<void(uint64_t)> on_progress) = 0;
@@ -92,7 +94,7 @@ struct BuiltChip {
   std::unique_ptr<MemoryModel> memory;
   std::unique_ptr<ClockedChip> chip;
 };
-absl::StatusOr<BuiltChip> BuildChip(const SimulationOptions& options,
+absl::StatusOr<BuiltChip> BuildChip(const ChipsOptions& options,
                                     const Preset& preset, int chip);
 
 absl::Status FlipBit(MemoryModel& memory, int core, uint64_t addr, int bit);

@@ -39,16 +39,20 @@ bool ClockedChip::Cycle() {
   }
   irq_ = pins_.out.irq;
   if (core_->cycles() == at_) heard = events_.at_reached = true;
-  for (int c = 0; c < cores_; ++c) {
-    if (pins_.out.retire_valid[c] == 0 || !on_retire[c]) continue;
-    for (int q = 0; q < isa::kNumQueues; ++q) {
-      if (pins_.out.retire_valid[c] >> q & 1)
-        on_retire[c](q, pins_.out.retire_index[c][q], core_->cycles());
-    }
-  }
+  for (int c = 0; c < cores_; ++c)
+    if (pins_.out.retire_valid[c] != 0) TellRetires(c);
   if (core_->cycles() % kProgressCycles == 0)
     events_.progress = core_->cycles();
   return heard || core_->failed();
+}
+
+void ClockedChip::TellRetires(int core) {
+  for (int q = 0; q < isa::kNumQueues; ++q) {
+    if ((pins_.out.retire_valid[core] >> q & 1) == 0) continue;
+    const uint32_t index = pins_.out.retire_index[core][q];
+    if (on_retire[core]) on_retire[core](q, index, core_->cycles());
+    if (layer_) layer_->OnRetire(core, index);
+  }
 }
 
 }  // namespace systole::tb

@@ -12,10 +12,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "verif/tb/axi_masters.h"
 #include "verif/tb/core_model.h"
+#include "verif/tb/layer_trace.h"
 #include "verif/tb/wires.h"
 
 namespace systole::tb {
@@ -70,9 +72,15 @@ class ClockedChip {
   using OnRetire =
       std::function<void(int queue, uint32_t index, uint64_t cycle)>;
   std::array<OnRetire, kMaxCores> on_retire;
+  // Into the open trace, from now on; without a layer: no more.
+  void RecordLayer(LayerPlan plan) {
+    layer_.reset();
+    if (!plan.wanted.empty()) layer_.emplace(core_.get(), std::move(plan));
+  }
 
  private:
   bool Cycle();  // returns whether there was an event
+  void TellRetires(int core);
 
   std::unique_ptr<CoreModel> core_;
   int cores_;
@@ -84,6 +92,7 @@ class ClockedChip {
   uint64_t at_ = 0;
   int irq_core_ = kAll;
   std::array<bool, kMaxCores> irq_{};
+  std::optional<LayerTrace> layer_;
   Events events_;
 };
 

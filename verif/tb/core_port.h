@@ -53,6 +53,11 @@ class CorePort {
   absl::Status WaitInterrupt(uint64_t max_cycles) {
     return device_->WaitInterrupt(max_cycles, core_, chip_);
   }
+  // plan.core: this one.
+  absl::Status RecordLayer(LayerPlan plan) const {
+    plan.core = core_;
+    return device_->RecordLayer(plan, chip_);
+  }
   void SetCallbacks(
       std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
       std::function<void(uint64_t cycle)> on_progress) {

@@ -5,7 +5,7 @@
 
 namespace systole::tb {
 
-absl::StatusOr<BuiltChip> BuildChip(const SimulationOptions& options,
+absl::StatusOr<BuiltChip> BuildChip(const ChipsOptions& options,
                                     const Preset& preset, int chip) {
   BuiltChip built;
   const uint64_t seed = options.seed + chip;
@@ -33,7 +33,7 @@ absl::Status FlipBit(MemoryModel& memory, int core, uint64_t addr, int bit) {
 }
 
 absl::StatusOr<std::unique_ptr<Chips>> LocalChips::Create(
-    const SimulationOptions& options, const Preset& preset) {
+    const ChipsOptions& options, const Preset& preset) {
   std::vector<std::unique_ptr<MemoryModel>> memories;
   std::vector<std::unique_ptr<ClockedChip>> chips;
   for (int i = 0; i < options.chips(); ++i) {
@@ -46,7 +46,7 @@ absl::StatusOr<std::unique_ptr<Chips>> LocalChips::Create(
       new LocalChips(options, preset, std::move(memories), std::move(chips)));
 }
 
-LocalChips::LocalChips(const SimulationOptions& options, const Preset& preset,
+LocalChips::LocalChips(const ChipsOptions& options, const Preset& preset,
                        std::vector<std::unique_ptr<MemoryModel>> memories,
                        std::vector<std::unique_ptr<ClockedChip>> chips)
     : memories_(std::move(memories)),

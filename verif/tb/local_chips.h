@@ -21,7 +21,7 @@ namespace systole::tb {
 class LocalChips : public Chips {
  public:
   static absl::StatusOr<std::unique_ptr<Chips>> Create(
-      const SimulationOptions& options, const Preset& preset);
+      const ChipsOptions& options, const Preset& preset);
 
   absl::StatusOr<Outcome> Serve(const ChipRequest& request) override {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -34,6 +34,10 @@ class LocalChips : public Chips {
   absl::Status CheckMemory(int chip) override {
     return memories_[chip]->Check();
   }
+  absl::Status RecordLayer(int chip, const LayerPlan& plan) override {
+    windows_.chip(chip)->RecordLayer(plan);
+    return absl::OkStatus();
+  }
   void SetCallbacks(int chip, int core, ClockedChip::OnRetire on_retire,
                     std::function<void(uint64_t)> on_progress) override {
     windows_.chip(chip)->on_retire[core] = std::move(on_retire);
@@ -41,7 +45,7 @@ class LocalChips : public Chips {
   }
 
  private:
-  LocalChips(const SimulationOptions& options, const Preset& preset,
+  LocalChips(const ChipsOptions& options, const Preset& preset,
              std::vector<std::unique_ptr<MemoryModel>> memories,
              std::vector<std::unique_ptr<ClockedChip>> chips);
 

@@ -89,7 +89,7 @@ void ForEachOption(Options& options, const Each& each) {
 
 }  // namespace
 
-void PutOptions(const SimulationOptions& options, Packer& packer) {
+void PutOptions(const ChipsOptions& options, Packer& packer) {
   ForEachOption(options, [&packer](const auto& option) {
     using Option = std::decay_t<decltype(option)>;
     if constexpr (std::is_same_v<Option, std::string>) {
@@ -103,8 +103,8 @@ void PutOptions(const SimulationOptions& options, Packer& packer) {
   });
 }
 
-SimulationOptions GetOptions(Unpacker& unpacker) {
-  SimulationOptions options;
+ChipsOptions GetOptions(Unpacker& unpacker) {
+  ChipsOptions options;
   ForEachOption(options, [&unpacker](auto& option) {
     using Option = std::decay_t<decltype(option)>;
     if constexpr (std::is_same_v<Option, std::string>) {
@@ -118,6 +118,22 @@ SimulationOptions GetOptions(Unpacker& unpacker) {
     }
   });
   return options;
+}
+
+void PutPlan(const LayerPlan& plan, Packer& packer) {
+  packer.Put(plan.core);
+  for (const std::vector<bool>* bits : {&plan.begins, &plan.wanted})
+    packer.PutText(std::string(bits->begin(), bits->end()));
+}
+
+LayerPlan GetPlan(Unpacker& unpacker) {
+  LayerPlan plan;
+  plan.core = unpacker.Get<int>();
+  for (std::vector<bool>* bits : {&plan.begins, &plan.wanted}) {
+    const absl::string_view text = unpacker.GetText();
+    bits->assign(text.begin(), text.end());
+  }
+  return plan;
 }
 
 void PutRequest(const ChipRequest& request, Packer& packer) {

@@ -36,6 +36,7 @@ enum class MessageKind : uint32_t {
   kCheckMemory,  // chip
   kOpenTrace,    // chip, file, cycle that is 0
   kRecordTrace,  // chip, from, to
+  kRecordLayer,  // chip, a LayerPlan: PutPlan
   kCloseTrace,   // chip
   kSetProbe,     // chip, core, whether there is a sink
   kEnd,          // nothing; all processes end, without an answer
@@ -109,8 +110,11 @@ struct Message {
 absl::Status SendMessage(int socket, MessageKind kind, absl::string_view bytes);
 absl::StatusOr<Message> ReceiveMessage(int socket);
 
-void PutOptions(const SimulationOptions& options, Packer& packer);
-SimulationOptions GetOptions(Unpacker& unpacker);
+void PutOptions(const ChipsOptions& options, Packer& packer);
+ChipsOptions GetOptions(Unpacker& unpacker);
+
+void PutPlan(const LayerPlan& plan, Packer& packer);
+LayerPlan GetPlan(Unpacker& unpacker);
 
 // With the bytes that a register or memory is to get.
 void PutRequest(const ChipRequest& request, Packer& packer);

@@ -49,8 +49,7 @@ class RemoteChips::Core : public ObservedCore {
   uint64_t cycles_ = 0;
 };
 
-RemoteChips::RemoteChips(const SimulationOptions& options,
-                         std::unique_ptr<Job> job)
+RemoteChips::RemoteChips(const ChipsOptions& options, std::unique_ptr<Job> job)
     : job_(std::move(job)),
       targets_(options.chips()),
       on_progress_(options.chips()) {
@@ -59,7 +58,7 @@ RemoteChips::RemoteChips(const SimulationOptions& options,
 }
 
 absl::StatusOr<std::unique_ptr<Chips>> RemoteChips::Create(
-    const SimulationOptions& options) {
+    const ChipsOptions& options) {
   if (options.engine != "verilator") {
     return absl::InvalidArgumentError(
         absl::StrFormat("%d processes: they have no models of the engine %s",
@@ -152,6 +151,13 @@ absl::Status RemoteChips::Flip(int chip, int core, uint64_t addr, int bit) {
 
 absl::Status RemoteChips::CheckMemory(int chip) {
   return Tell(MessageKind::kCheckMemory, Packer().Put(chip));
+}
+
+absl::Status RemoteChips::RecordLayer(int chip, const LayerPlan& plan) {
+  Packer packer;
+  packer.Put(chip);
+  PutPlan(plan, packer);
+  return Tell(MessageKind::kRecordLayer, packer);
 }
 
 void RemoteChips::SetCallbacks(int chip, int core,

@@ -25,12 +25,13 @@ class RemoteChips : public Chips {
   // Errors are those of Job::Start, and those of the processes as they make
   // their chips.
   static absl::StatusOr<std::unique_ptr<Chips>> Create(
-      const SimulationOptions& options);
+      const ChipsOptions& options);
 
   absl::StatusOr<Outcome> Serve(const ChipRequest& request) override;
   ObservedCore& core(int chip) override;
   absl::Status Flip(int chip, int core, uint64_t addr, int bit) override;
   absl::Status CheckMemory(int chip) override;
+  absl::Status RecordLayer(int chip, const LayerPlan& plan) override;
   void SetCallbacks(int chip, int core, ClockedChip::OnRetire on_retire,
                     std::function<void(uint64_t)> on_progress) override;
   double cpu_seconds() const override { return cpu_seconds_; }
@@ -41,7 +42,7 @@ class RemoteChips : public Chips {
     Outcome outcome = Outcome::kDone;
     std::string data;
   };
-  RemoteChips(const SimulationOptions& options, std::unique_ptr<Job> job);
+  RemoteChips(const ChipsOptions& options, std::unique_ptr<Job> job);
   // Sends a message and waits for its answer.
   absl::StatusOr<Answer> Call(MessageKind kind, const Packer& packer);
   absl::Status Tell(MessageKind kind, const Packer& packer) {

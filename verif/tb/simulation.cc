@@ -356,6 +356,12 @@ double Simulation::other_cpu_seconds() const {
   return chips_ != nullptr ? chips_->cpu_seconds() : 0;
 }
 
+absl::Status Simulation::RecordLayer(const LayerPlan& plan, int chip) {
+  if (chips_ != nullptr) return chips_->RecordLayer(chip, plan);
+  bench_->chip.clocked().RecordLayer(plan);
+  return absl::OkStatus();
+}
+
 void Simulation::SetCallbacks(
     std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
     std::function<void(uint64_t cycle)> on_progress, int core_number,

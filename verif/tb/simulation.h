@@ -32,7 +32,7 @@ inline constexpr uint32_t kRegisterBlockBytes = 4096;
 
 class Simulation {
  public:
-  using Options = SimulationOptions;
+  using Options = ChipsOptions;
   static absl::StatusOr<std::unique_ptr<Simulation>> Create(
       const Options& options);
   ~Simulation();
@@ -64,6 +64,8 @@ class Simulation {
   // Flips a bit of a core's HBM (hbm::Device::Flip); kUnimplemented without
   // HBM.
   absl::Status Flip(uint64_t addr, int bit, int core = 0, int chip = 0);
+  // Of the chip's open trace (ClockedChip::RecordLayer).
+  absl::Status RecordLayer(const LayerPlan& plan, int chip = 0);
   void SetCallbacks(
       std::function<void(int queue, uint32_t index, uint64_t cycle)> on_retire,
       std::function<void(uint64_t cycle)> on_progress, int core = 0,

@@ -9,7 +9,7 @@
 
 namespace systole::tb {
 
-Windows::Windows(const SimulationOptions& options, const Preset& preset,
+Windows::Windows(const ChipsOptions& options, const Preset& preset,
                  std::vector<std::unique_ptr<ClockedChip>> chips,
                  Others* others)
     : wires_(options.chips(),

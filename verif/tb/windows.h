@@ -51,7 +51,7 @@ class Windows {
   };
 
   // chips: null are those of other processes. others: null without any.
-  Windows(const SimulationOptions& options, const Preset& preset,
+  Windows(const ChipsOptions& options, const Preset& preset,
           std::vector<std::unique_ptr<ClockedChip>> chips, Others* others);
 
   // Runs all chips until the request is answered. `data` of a request matters

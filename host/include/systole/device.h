@@ -11,14 +11,13 @@
 //   (*device)->Start(program);             // rings the doorbell
 //   absl::StatusOr<systole::RunStats> stats =
 //       (*device)->Wait();  // until the interrupt
-//   (*device)->ReadTensor(output, &bytes);
+//   absl::StatusOr<std::vector<uint8_t>> bytes = (*device)->ReadTensor(output);
 #ifndef SYSTOLE_DEVICE_H_
 #define SYSTOLE_DEVICE_H_
 
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,44 +26,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "systole/cable.h"
 #include "systole/gen/csr.h"
 #include "systole/gen/isa.h"
 #include "systole/gen/presets.h"
 #include "systole/probe.h"
 #include "systole/program.h"
+#include "systole/simulator.h"
 
 namespace systole {
-
-// What of a program a waveform shows (rtl).
-struct TraceOptions {
-  std::string file;  // FST; empty: none. Views of it go beside (docs/waves.md)
-  int run = 0;       // the program, of those started since Open
-  std::string
-      layer;  // its name, or its number from 0; empty: the whole program
-  uint64_t from = 0;  // cycles since the program's start, `to` exclusive; of a
-  uint64_t to = std::numeric_limits<uint64_t>::max();  // layer: not looked at
-  std::optional<uint64_t>
-      mark;      // the cycle that it is all about, for the views
-  int core = 0;  // of several, as OpenCores returns them: the one whose program
-                 // it is; all of its chip is recorded, the views show its units
-};
-
-// A waveform that a replay recorded.
-struct Waveform {
-  std::string file;
-  std::string view;  // the save file of GTKWave that opens on it
-  int run = 0;
-  uint64_t from = 0, to = 0;  // cycles, as of TraceOptions
-};
-
-// A fault of the memory: a bit that turns, of the 8 bytes of HBM at an address
-// (rounded down): 0 to 63 of the data and, where the preset has ECC, 64 to 71
-// of their check bits.
-struct BitFlip {
-  uint64_t address = 0;
-  int bit = 0;
-};
 
 // Chips of a device, joined by their links (docs/link.md).
 struct Torus {
@@ -74,65 +43,26 @@ struct Torus {
 
 struct DeviceOptions {
   std::string preset = "edge";
-  uint64_t seed =
-      1;  // X-randomisation, random stalls, contents of unwritten HBM
-  int stall_rate = 0;  // random stalls on every stream, in 1/256 a cycle (rtl)
-  uint32_t watchdog =
-      0;  // cycles without progress before a fault; 0 = the default
-  bool check_races = false;  // prove the synchronisation while running (iss)
-  bool checked =
-      false;  // the model with X-randomisation instead of the fast one (rtl)
-  // The build of the model: verilator, or record if a program has it.
-  std::string engine = "verilator";
-  std::string record_file;  // engine record: all pins of every cycle go there
   // More than one chip: presets with links (rtl, iss).
   Torus torus;
-  // Between the chips of the torus as their host numbers them (rtl). Empty:
-  // those of the torus, chips numbered row by row. The driver finds each chip's
-  // place by its links, or says which cable is in the way.
-  std::vector<Cable> cables;
-  // Bits that turn on the way from chip to chip, of 2^20 (rtl). The links send
-  // again what is spoilt.
-  int wire_errors = 0;
-  // That simulate (rtl): a chip with two cores 1 or 2, a torus up to one a
-  // chip, of each process. Several are faster if the host has as many
-  // processors to spare.
-  int threads = 1;
-  // That simulate the chips of a torus, over MPI, up to one a chip (rtl; with
-  // Open MPI; docs/link.md). 0: as many as the environment variable
-  // SYSTOLE_PROCESSES says, else this process does it all. Others keep no
-  // snapshots and record no single layers.
-  int processes = 0;
-  // Core 1 of a chip with two stands still, in reset (rtl), which is twice as
-  // fast. For programs that do not reach for its memory: an access there is
-  // never answered, and only `stop` ends the program.
-  bool alone = false;
+  uint32_t watchdog =
+      0;  // cycles without progress before a fault; 0 = the default
   // An ELF file that the scalar unit runs in place of the built-in firmware
   // (rtl, presets with a scalar unit; docs/firmware.md). Empty: the built-in.
   std::string firmware;
-  // Turned when the first program starts (rtl, iss; HBM).
-  std::vector<BitFlip> flips;
   uint64_t sample_cycles = 0;  // read all counters about this often while a
-                               // program runs (rtl); 0 = never
-  TraceOptions trace;
-  // The last so many program starts are kept as copies of the process, from
-  // which Replay goes on (rtl). With `waves`, a folder, a fault and a failed
-  // assertion are replayed by themselves.
-  int snapshots = 0;
-  std::string waves;
-  // By core, as OpenCores returns them: gets a sample a cycle from Open on, and
-  // outlives the device (rtl, but checked). May be fewer, or null: no sink.
-  std::vector<ProbeSink*> probes;
-  bool probe_may_miss = false;  // no error where a model has no probe
-  // Called now and then during Wait with the cycles so far (rtl) or descriptors
-  // done (iss).
+                               // program runs (rtl, serial); 0 = never
+  // Called now and then during Wait with the cycles so far (rtl, serial) or
+  // descriptors done (iss).
   std::function<void(uint64_t)> progress;
   // Called now and then during long transfers with bytes done and in all
   // (serial).
   std::function<void(uint64_t, uint64_t)> transfer;
   // Asked now and then during Wait (rtl: each 4096 cycles, iss: each
-  // descriptor) and during long writes (rtl); true ends them, kCancelled.
+  // descriptor) and during long transfers (rtl: writes, serial: both); true
+  // ends them, kCancelled.
   std::function<bool()> stop;
+  SimulationOptions simulation;
 };
 
 // A descriptor's completion as the trace port shows it.
@@ -194,13 +124,19 @@ struct FaultState {
   uint32_t instance = 0;
 };
 
-// A link of a chip (docs/link.md).
-struct LinkInfo {
-  bool up = false, down = false;  // down: given up, a fault
-  std::optional<LinkEnd> peer;    // who is at the other end, if it was heard
-  LinkCounts counts;
+// What Reset makes new.
+enum class ResetScope {
+  // This core: clears a fault; HBM, unified buffer and accumulators keep their
+  // data.
+  kCore,
+  // All cores that were opened with this one, whatever they do, and the links
+  // between them: what is on its way is lost, no flag stays set. Memories keep
+  // their data, but for what is being written.
+  kDevice,
 };
 
+// A core and its memory. A backend writes Write, Read, Start, Wait and Reset;
+// all else is made of these.
 class Device {
  public:
   // backend: "rtl" (Verilated core in the SystemC testbench), "iss", or
@@ -216,18 +152,21 @@ class Device {
       const std::string& backend, const DeviceOptions& options);
   virtual ~Device() = default;
 
-  virtual const Preset& preset() const = 0;
-  virtual std::string backend() const = 0;
-
   // HBM bytes, any address and length. kOutOfRange beyond the HBM; kDataLoss:
   // ECC cannot correct some of what was read, which is a fault.
   virtual absl::Status Write(uint64_t addr,
                              absl::Span<const uint8_t> bytes) = 0;
   virtual absl::Status Read(uint64_t addr, absl::Span<uint8_t> bytes) = 0;
 
-  // A fault of the memory. kOutOfRange beyond it, kFailedPrecondition for a
-  // check bit without ECC, kUnimplemented: the backend has no such thing.
-  virtual absl::Status Flip(const BitFlip& flip);
+  // Starts the loaded program. kFailedPrecondition while one runs or after a
+  // fault.
+  virtual absl::Status Start(const Program& program) = 0;
+  // Until halt or fault. A fault is kAborted with cause, descriptor
+  // (disassembled), address and cycle. kCancelled: DeviceOptions::stop said so;
+  // the program is not complete, and Reset ends it.
+  virtual absl::StatusOr<RunStats> Wait() = 0;
+  // kInternal: the core does not come out of its reset.
+  virtual absl::Status Reset(ResetScope scope) = 0;
 
   // A buffer in HBM above everything allocated or loaded so far, aligned to
   // 128. Freed with FreeAll.
@@ -242,60 +181,44 @@ class Device {
   absl::Status WriteTensor(const TensorInfo& tensor,
                            absl::Span<const uint8_t> dense);
   absl::StatusOr<std::vector<uint8_t>> ReadTensor(const TensorInfo& tensor);
-
-  // Starts the loaded program. kFailedPrecondition while one runs or after a
-  // fault.
-  virtual absl::Status Start(const Program& program) = 0;
-  // Until halt or fault. A fault is kAborted with cause, descriptor
-  // (disassembled), address and cycle. kCancelled: DeviceOptions::stop said so;
-  // the program is not complete, and Reset ends it.
-  virtual absl::StatusOr<RunStats> Wait() = 0;
   // Load + Start + Wait.
   absl::StatusOr<RunStats> Run(const Program& program);
-  // Soft reset: clears a fault; HBM, unified buffer and accumulators keep their
-  // data.
-  virtual absl::Status Reset() = 0;
-  // Reset of all cores that were opened with this one, whatever they do, and of
-  // the links between them: what is on its way is lost, no flag stays set.
-  // Memories keep their data, but for what is being written.
-  virtual absl::Status ResetAll() { return Reset(); }
-  virtual std::optional<FaultState> fault() const = 0;
 
+  const Preset& preset() const { return preset_; }
+  const std::string& backend() const { return backend_; }  // "serial": no port
   // The number that the host has of this core's chip; other than its place
-  // where cables lie otherwise (DeviceOptions::cables).
-  virtual int chip() const { return 0; }
-  // Links X+, X-, Y+, Y- of this core's chip, while no program runs (rtl,
-  // presets with links).
-  virtual absl::StatusOr<std::vector<LinkInfo>> Links();
-
-  // Programs started since Open.
-  virtual int runs() const { return 0; }
-  // Runs a program again from its start, in a copy of this process that was
-  // kept, and records trace.file; this device stays as it is. The replay is
-  // compared with the run: kInternal if a completion, fault or failed assertion
-  // differs. kFailedPrecondition: that start is not kept.
-  virtual absl::StatusOr<Waveform> Replay(const TraceOptions& trace);
-  // Replay of the cycles around one (kAroundBefore, kAroundAfter), the largest
-  // number: the last kAtEnd, into a file in DeviceOptions::waves that is named
-  // after preset, `what` and run.
-  virtual absl::StatusOr<Waveform> ReplayAround(int run, uint64_t cycle,
-                                                const std::string& what);
-  static constexpr uint64_t kAroundBefore = 3000, kAroundAfter = 1000,
-                            kAtEnd = 20000;
-  // What became of the last ReplayAround, also of those by themselves.
-  const absl::StatusOr<Waveform>& waveform() const { return waveform_; }
+  // where cables lie otherwise (SimulationOptions::cables).
+  int chip() const { return chip_; }
+  // Of the last program or Read, until Reset.
+  const std::optional<FaultState>& fault() const { return fault_; }
+  // What only a simulator does; null for a board. Ends with the device.
+  Simulator* simulator() const { return simulator_; }
 
  protected:
+  // `preset`: of kPresets. `simulator`: the backend's own part, or null.
+  Device(const Preset& preset, std::string backend, int chip,
+         Simulator* simulator);
+
+  // kFailedPrecondition: a program runs, a fault has frozen the core, or the
+  // program was made for another preset.
+  absl::Status CheckStart(const Program& program) const;
   absl::Status FaultStatus(const Program& program,
                            const FaultState& fault) const;
-  // `done`: cycles (rtl) or descriptors (iss).
+  // `done`: cycles (rtl, serial) or descriptors (iss).
   absl::Status CancelledStatus(uint64_t done) const;
   // "two wrong bits ...": of a Read that met what ECC cannot correct.
   absl::Status UncorrectedStatus(uint64_t addr, size_t bytes,
                                  const FaultState& fault) const;
+
+  const Program* running_ = nullptr;  // started, and nobody has waited
+  std::optional<FaultState> fault_;
+
+ private:
+  const Preset& preset_;
+  const std::string backend_;
+  const int chip_;
+  Simulator* const simulator_;
   uint64_t next_free_ = 0;
-  absl::StatusOr<Waveform> waveform_ =
-      absl::NotFoundError("no waveform was recorded");
 };
 
 }  // namespace systole

@@ -3,7 +3,7 @@
 //
 // What the units of a simulated core do in a cycle, as the probe that is bound
 // into its model sees it (verif/profile/systole_profile_probe.sv). A sink that
-// DeviceOptions::probes names gets a sample a cycle:
+// SimulationOptions::probes names gets a sample a cycle:
 //
 //   class Count : public ProbeSink {
 //     void Sample(ProbeSample s, uint64_t) override { vectors += s.mxu_enter(); }
