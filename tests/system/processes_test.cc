@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -228,6 +229,10 @@ TEST_F(ProcessesTest, AWaveformOfALayerIsTheSame) {
     EXPECT_NEAR((*fst)->end(), stats->retires[13].cycle + 64, 2);
     changes.push_back(waves::AllChanges(file));
     std::remove(file.c_str());
+    // Without a gap: the cycle counter changes in each.
+    std::set<uint64_t> cycles;
+    for (const auto& [at, value] : changes.back()) cycles.insert(at.first);
+    EXPECT_EQ(cycles.size(), (*fst)->end() - (*fst)->begin() + 1);
   }
   EXPECT_GT(changes[0].size(), 1000u);
   EXPECT_TRUE(changes[1] == changes[0]);

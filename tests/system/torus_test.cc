@@ -312,19 +312,23 @@ TEST_F(TorusTest, AResetAmidAStream) {
 // Each core has its own simulator, and a reset of the device is one of all.
 using SimulatorsTest = TorusTest;
 TEST_F(SimulatorsTest, AreTheSameForEachCore) {
-  Open(2, 2);
+  DeviceOptions options;
+  options.watchdog = 3000;
+  Open(2, 2, options);
   for (int c = 0; c < all(); ++c) EXPECT_EQ(cores_[c]->chip(), c / 2);
   isa::Load bad = LoadOf(kFrom, 64, 0, 0);
   bad.ub_addr = ~0u << 6;
   const Program fails = Made({bad.Encode(), isa::Halt().Encode()});
-  for (const int c : {1, 6})
-    EXPECT_TRUE(absl::IsAborted(cores_[c]->Run(fails).status()));
+  const Program waits = Made({HaltOn(LinkFlag(0)).Encode()});
+  EXPECT_TRUE(absl::IsAborted(cores_[1]->Run(fails).status()));
+  EXPECT_TRUE(absl::IsAborted(cores_[2]->Run(fails).status()));
+  EXPECT_TRUE(absl::IsAborted(cores_[6]->Run(waits).status()));
+  ASSERT_EQ(cores_[2]->Reset(ResetScope::kCore), absl::OkStatus());
   ASSERT_TRUE(cores_[3]->Write(kFrom, std::vector<uint8_t>(8, 0xff)).ok());
   ASSERT_TRUE(cores_[3]->simulator()->Flip({kFrom, 8}).ok());
   for (int c = 0; c < all(); ++c) {
-    const bool failed = c == 1 || c == 6;
-    EXPECT_EQ(cores_[c]->fault().has_value(), failed) << c;
-    EXPECT_EQ(cores_[c]->simulator()->runs(), failed ? 1 : 0) << c;
+    EXPECT_EQ(cores_[c]->fault().has_value(), c == 1 || c == 6) << c;
+    EXPECT_EQ(cores_[c]->simulator()->runs(), c == 1 || c == 2 || c == 6) << c;
   }
   ASSERT_EQ(cores_[0]->Reset(ResetScope::kDevice), absl::OkStatus());
   const Program program =
