@@ -26,6 +26,9 @@ using compiler::RoundUp;
 // Of the first section, and of those behind it.
 constexpr const char* kDrains[] = {"acc_sums", "acc_more_sums"};
 constexpr int64_t kProductBlocks = 8, kShareOfRight = 4;
+// Of the unified buffer, two blocks of lines that are made larger than they
+// would be.
+constexpr int64_t kShareOfLines = 2;
 // Banks that neighbouring lines lie in at least; what may lie between lines, of
 // the unified buffer; bytes of a line of the data setup.
 constexpr int64_t kBanksOfLines = 4, kShareOfPitch = 32,
@@ -81,8 +84,11 @@ int64_t ProductBlocks::BlockLines(int64_t step) const {
   // Sections may have different numbers of passes: behind the last one of the
   // shortest, the chains of the others are not hidden by it.
   const int64_t hidden = CeilDiv(compiler::ArrayLatency(preset_), n_tiles_);
-  if (walk_.sections().size() > 1 && wanted < hidden)
-    wanted = CeilDiv(lines_, std::max<int64_t>(1, lines_ / hidden));
+  if (walk_.sections().size() > 1 && wanted < hidden) {
+    const int64_t more = CeilDiv(lines_, std::max<int64_t>(1, lines_ / hidden));
+    const Run run = walk_.Needed(0, std::min(lines_, more), bank_rows_);
+    if (kShareOfLines * 2 * 2 * run.size <= preset_.ub_bytes) wanted = more;
+  }
   const int64_t whole =
       RoundUp(wanted, std::lcm(step, walk_.InnerLines(wanted)));
   return LoadedBy(whole) <= LoadedBy(block) * 5 / 4 ? std::min(block, whole)
