@@ -251,19 +251,18 @@ PJRT_Error* Execute(PJRT_LoadedExecutable_Execute_Args* args) {
         }
         std::vector<PJRT_Device*> devices = loaded.devices;
         if (args->execute_device != nullptr) devices = {args->execute_device};
-        const GoldenCheck* const check = executable.check.get();
-        // The others may be called later.
-        const bool whole = devices.size() == loaded.devices.size();
+        const GoldenCheck* check = executable.check.get();
+        if (check != nullptr && devices.size() < loaded.devices.size()) {
+          check->CannotCompare("its devices are called one by one");
+          check = nullptr;
+        }
         absl::StatusOr<GoldenCheck::Values> inputs = GoldenCheck::Values();
-        if (check != nullptr && whole)
-          inputs = GoldenCheck::ValuesOf(arguments);
+        if (check != nullptr) inputs = GoldenCheck::ValuesOf(arguments);
         if (!inputs.ok()) return inputs.status();
         absl::StatusOr<std::vector<Execution>> executions =
             Start(loaded, arguments, devices, Kept(donated));
         if (!executions.ok()) return executions.status();
-        if (check != nullptr && !whole)
-          check->CannotCompare("its devices are called one by one");
-        if (check != nullptr && whole) {
+        if (check != nullptr) {
           if (absl::Status s = check->Compare(*inputs, *executions); !s.ok())
             return s;
         }

@@ -8,11 +8,13 @@
 #define SYSTOLE_HOST_PJRT_GOLDEN_CHECK_H_
 
 #include <memory>
-#include <string>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "host/ir/hlo/process_groups.h"
 #include "host/ir/literal.h"
 #include "host/ir/module.h"
@@ -33,13 +35,13 @@ class GoldenCheck {
   // Errors: those of what makes them.
   static absl::StatusOr<Values> ValuesOf(
       const std::vector<runtime::Arguments>& arguments);
-  // Waits for the results. Errors: those of the run; DataLoss names the first
-  // value that is not the golden model's. What the model does not have, such as
-  // a call of the host, is said once and not compared.
+  // Waits for the results. Errors: those of the run and of the model; DataLoss
+  // names the first value that is not the model's. Runs of a program that has
+  // what the model has not, such as calls of the host, are not compared.
   absl::Status Compare(const Values& inputs,
                        const std::vector<runtime::Execution>& run) const;
-  // Says that a run of a single process of several is not compared.
-  void CannotCompare(const std::string& why) const;
+  // Counts a run that is not compared, and says why, once for each program.
+  void CannotCompare(absl::string_view why) const;
 
  private:
   GoldenCheck(std::unique_ptr<ir::Module> module, ir::ProcessGrid grid)
@@ -47,6 +49,7 @@ class GoldenCheck {
 
   const std::unique_ptr<ir::Module> module_;
   const ir::ProcessGrid grid_;
+  mutable std::once_flag said_;
 };
 
 }  // namespace systole::pjrt

@@ -32,6 +32,7 @@ module systole_prim_ram_1r1w #(
 
   assign rdata_o = rdata_q;
 
+  // Only a declaration may give a variable of an always_ff its first value (IEEE 1800), so there is one of each kind of memory.
   if (Zero) begin : gen_zero
     (* no_rw_check, ram_style = Style *) logic [Width-1:0] mem_q [Depth] = '{default: '0};
     always_ff @(posedge clk_i) begin

@@ -3,6 +3,7 @@
 #ifndef SYSTOLE_HOST_COMPILER_COLLECTIVES_ALL_REDUCE_CODE_H_
 #define SYSTOLE_HOST_COMPILER_COLLECTIVES_ALL_REDUCE_CODE_H_
 
+#include <cstdint>
 #include <string>
 
 #include "systole/collective.h"

@@ -15,6 +15,8 @@ namespace systole::compiler {
 namespace {
 
 constexpr int64_t kLag = 3;  // slots
+// Rounds of a few rows that are faster than one of many.
+constexpr int64_t kMostFew = 3;
 constexpr size_t kMostReserved = 24;
 // Between the cores of a chip, which read each other's vectors: they may be
 // read. And afterwards: they were read, where nothing that comes says so.
@@ -352,7 +354,7 @@ void ReductionMember::Keep(const Step& step, int64_t ub) {
 void ReductionMember::Combine(int64_t ub, int64_t other, int64_t bytes) {
   const int64_t row = preset().cols * ElementBytes(spec_.type);
   const int64_t few = RoundUp(bytes, kFewRows * row) / row;
-  const bool many = few > 3 * kFewRows;
+  const bool many = few > kMostFew * kFewRows;
   const int64_t rows = many ? RoundUp(few, kManyRows) : few;
   isa::Vrun run;
   run.pc = static_cast<uint32_t>(many ? many_ : few_);

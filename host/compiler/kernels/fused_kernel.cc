@@ -160,22 +160,21 @@ class Fused {
   }
   // `bytes` of a value, at an offset in memory.
   void Load(int value, int64_t offset, int64_t ub, int64_t bytes) {
-    const FusedLayout::Lines lines = layout_.LinesOf(value);
-    if (lines.gap == 0)
-      return builder_.Load(operands_[value], offset, ub, bytes);
-    builder_.LoadRuns(operands_[value], offset, ub, lines.bytes,
-                      Apart(lines, bytes));
+    const auto [run, repeats] = RunsOf(value, bytes);
+    builder_.LoadRuns(operands_[value], offset, ub, run, repeats);
   }
   void Store(int value, int64_t offset, int64_t ub, int64_t bytes) {
-    const FusedLayout::Lines lines = layout_.LinesOf(value);
-    if (lines.gap == 0)
-      return builder_.Store(results_[value], offset, ub, bytes);
-    builder_.StoreRuns(results_[value], offset, ub, lines.bytes,
-                       Apart(lines, bytes));
+    const auto [run, repeats] = RunsOf(value, bytes);
+    builder_.StoreRuns(results_[value], offset, ub, run, repeats);
   }
-  static std::vector<KernelBuilder::Repeat> Apart(
-      const FusedLayout::Lines& lines, int64_t bytes) {
-    return {{bytes / lines.bytes, lines.bytes, lines.bytes + lines.gap}};
+  // Bytes of a run, and how often there is one: of each line if lines lie
+  // apart.
+  std::pair<int64_t, std::vector<KernelBuilder::Repeat>> RunsOf(
+      int value, int64_t bytes) const {
+    const FusedLayout::Lines lines = layout_.LinesOf(value);
+    if (lines.gap == 0) return {bytes, {}};
+    return {lines.bytes,
+            {{bytes / lines.bytes, lines.bytes, lines.bytes + lines.gap}}};
   }
   int64_t Offset(int value, int64_t block) const {
     return layout_.FirstRow(block) * layout_.RowBytes(value);

@@ -51,7 +51,7 @@ class Pairs {
     for (size_t before = 0; others.size() != before;) {
       before = others.size();
       others.erase(std::remove_if(others.begin(), others.end(),
-                                  [&](size_t other) { return Tried(other); }),
+                                  [&](size_t other) { return Try(other); }),
                    others.end());
     }
     Move();
@@ -65,9 +65,9 @@ class Pairs {
   // What is beside a product.
   struct Group {
     std::vector<size_t> others;  // in the order of the steps
-    int64_t words = 0;           // of the code of all
-    int64_t taken = 0;           // cycles of the others
-    int64_t cycles = 0;          // of all together
+    int64_t words = 0;           // of their code
+    int64_t taken = 0;           // cycles of each alone
+    int64_t cycles = 0;          // of the product and all of them together
   };
 
   int64_t CyclesOf(size_t step) const {
@@ -76,11 +76,15 @@ class Pairs {
 
   // The most that it can save.
   int64_t TimeFor(size_t other, size_t product) const {
-    const auto group = groups_.find(product);
     return std::min(CyclesOf(product) -
                         BusyOf(steps_[product], isa::Queue::kVector) -
-                        (group == groups_.end() ? 0 : group->second.taken),
+                        GroupOf(product).taken,
                     CyclesOf(other));
+  }
+  Group GroupOf(size_t product) const {
+    const auto group = groups_.find(product);
+    return group == groups_.end() ? Group{{}, 0, 0, CyclesOf(product)}
+                                  : group->second;
   }
 
   // Products between what the step needs and what needs it, those first in
@@ -111,8 +115,8 @@ class Pairs {
     return products;
   }
 
-  // Whether there is a product for it.
-  bool Tried(size_t other) {
+  // False: there is no product for it.
+  bool Try(size_t other) {
     const std::vector<size_t> products = ProductsFor(other);
     if (!products.empty()) Pair(other, products);
     return !products.empty();
@@ -126,25 +130,17 @@ class Pairs {
       if (TimeFor(other, product) <= most) break;
       std::optional<Both> both = Compiled(product, other);
       if (!both) continue;
-      const auto group = groups_.find(product);
-      const int64_t before =
-          group == groups_.end() ? CyclesOf(product) : group->second.cycles;
-      const int64_t gain = before + CyclesOf(other) - both->cycles;
+      const int64_t gain =
+          GroupOf(product).cycles + CyclesOf(other) - both->cycles;
       if (gain <= most) continue;
       most = gain;
       best = std::move(both);
       with = product;
     }
     if (!best) return;
-    const auto [place, added] = groups_.try_emplace(with);
-    Group& group = place->second;
-    if (added) {
-      steps_[with].kernel = in_part_.at(with);
-      group.words = static_cast<int64_t>(steps_[with].kernel->words.size());
-    }
-    group.others.insert(
-        std::upper_bound(group.others.begin(), group.others.end(), other),
-        other);
+    steps_[with].kernel = in_part_.at(with);
+    Group& group = groups_[with];
+    group.others = With(group.others, other);
     group.words += static_cast<int64_t>(best->other.words.size());
     group.taken += CyclesOf(other);
     group.cycles = best->cycles;
@@ -154,30 +150,28 @@ class Pairs {
     steps_[other].beside = true;
   }
 
+  static std::vector<size_t> With(std::vector<size_t> others, size_t other) {
+    others.insert(std::upper_bound(others.begin(), others.end(), other), other);
+    return others;
+  }
+
   // The product in most of the unified buffer, the other kernel in the rest,
   // with those that are there.
   std::optional<Both> Compiled(size_t product, size_t other) {
     const KernelProgram* const a = InPart(product);
     if (a == nullptr) return std::nullopt;
     absl::StatusOr<KernelProgram> b = again_.at(other)(preset_, a->ub_end);
-    const auto group = groups_.find(product);
-    const int64_t words = group == groups_.end()
-                              ? static_cast<int64_t>(a->words.size())
-                              : group->second.words;
+    const Group group = GroupOf(product);
+    const int64_t words = static_cast<int64_t>(a->words.size()) + group.words;
     if (!b.ok() ||
         words + static_cast<int64_t>(b->words.size()) > vpu::kImemWords)
       return std::nullopt;
     MoveCode(*b, words);
     std::vector<LinkedKernel> kernels = {{a, {}, false}};
-    bool linked = false;
-    for (size_t i = 0;
-         group != groups_.end() && i < group->second.others.size(); ++i) {
-      const size_t step = group->second.others[i];
-      if (!linked && other < step) kernels.push_back({&*b, {}, true});
-      linked = linked || other < step;
-      kernels.push_back({&*steps_[step].kernel, {}, true});
+    for (const size_t step : With(group.others, other)) {
+      kernels.push_back(
+          {step == other ? &*b : steps_[step].kernel.get(), {}, true});
     }
-    if (!linked) kernels.push_back({&*b, {}, true});
     std::vector<int64_t> bytes;
     for (LinkedKernel& linked : kernels) {
       for (const int64_t size : linked.kernel->bytes) {
